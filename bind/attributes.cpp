@@ -1,0 +1,47 @@
+#include "features/attributes.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "bind.hpp"
+
+namespace {
+
+marginalia::Attribute checked(std::string_view function, std::string argument) {
+  marginalia::Attribute attribute{marginalia::function_named(function), std::move(argument)};
+  marginalia::check(attribute);
+  return attribute;
+}
+
+std::optional<std::string> evaluate_text(std::string_view function, std::string argument,
+                                         std::string_view value) {
+  std::string out;
+  if (!marginalia::evaluate(checked(function, std::move(argument)), value, out)) return std::nullopt;
+  return out;
+}
+
+std::optional<nb::bytes> evaluate_bytes(std::string_view function, std::string argument, nb::bytes value) {
+  std::string out;
+  const std::string_view view(value.c_str(), value.size());
+  if (!marginalia::evaluate(checked(function, std::move(argument)), view, out)) return std::nullopt;
+  return nb::bytes(out.data(), out.size());
+}
+
+}  // namespace
+
+void bind_attributes(nb::module_& m) {
+  m.def(
+      "check_attribute",
+      [](std::string_view function, std::string argument) { checked(function, std::move(argument)); },
+      nb::arg("function"), nb::arg("argument"),
+      "Raise ValueError unless the function exists and takes this argument.");
+  m.def("evaluate_attribute", evaluate_text, nb::arg("function"), nb::arg("argument"), nb::arg("value"),
+        "The value of an attribute for one string, or None.");
+  m.def("evaluate_attribute", evaluate_bytes, nb::arg("function"), nb::arg("argument"), nb::arg("value"),
+        "The same for bytes, which need not be valid UTF-8.");
+}

@@ -1,0 +1,13 @@
+// What every binding file shares: one `bind_*` function per core folder.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace nb = nanobind;
+
+void bind_table(nb::module_& m);
+void bind_attributes(nb::module_& m);
+void bind_features(nb::module_& m);
+void bind_weights(nb::module_& m);
+void bind_search(nb::module_& m);
+void bind_learn(nb::module_& m);

@@ -1,0 +1,141 @@
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include "arrays.hpp"
+#include "bind.hpp"
+#include "features/examples.hpp"
+
+using namespace marginalia;
+
+namespace {
+
+using SourceFields = std::tuple<std::string, std::string, std::uint32_t, std::uint32_t>;
+using PieceFields = std::tuple<std::string, std::int64_t, std::int32_t, bool, std::vector<std::string>,
+                               std::vector<std::string>>;
+using TemplateFields = std::pair<bool, std::vector<PieceFields>>;
+
+Source source_of(const SourceFields& fields) {
+  const auto& [function, argument, column, list] = fields;
+  if (function == "first") return {Source::Kind::first, {}, 0, 0};
+  if (function == "list") return {Source::Kind::list, {}, column, list};
+  return {Source::Kind::column, {function_named(function), argument}, column, 0};
+}
+
+Template template_of(const TemplateFields& fields) {
+  Template result{fields.first ? Scope::edge : Scope::node, {}};
+  for (const auto& [text, source, offset, absolute, before, after] : fields.second)
+    result.pieces.push_back({source < 0, text, static_cast<std::uint32_t>(source < 0 ? 0 : source), offset,
+                             absolute, before, after});
+  return result;
+}
+
+void make_program(Program* self, const std::vector<SourceFields>& sources,
+                  const std::vector<TemplateFields>& templates,
+                  std::vector<std::shared_ptr<const PhraseSet>> lists, std::uint32_t columns) {
+  std::vector<Source> made_sources;
+  for (const auto& fields : sources) made_sources.push_back(source_of(fields));
+  std::vector<Template> made_templates;
+  for (const auto& fields : templates) made_templates.push_back(template_of(fields));
+  new (self) Program(std::move(made_sources), std::move(made_templates), std::move(lists), columns);
+}
+
+// All features of a table as (edge, name) per token: what the key hashes stand for.
+nb::list names_of(const Program& program, const TokenTable& table) {
+  nb::list tokens;
+  ExtractionSpace space;
+  for (std::size_t s = 0; s < table.sentences(); ++s) {
+    const std::size_t first = table.sentence[s], last = table.sentence[s + 1];
+    program.read(table, first, last, space);
+    for (std::size_t at = 0; at < last - first; ++at) {
+      nb::list names;
+      program.emit_at(space, at, last - first, [&](std::uint32_t i, std::uint64_t key) {
+        const std::string name = program.name_at(i, table, first, last, at);
+        if (key_of(hash_of(name).hash, program.scope(i) == Scope::edge) != key)
+          throw std::logic_error("the key of feature " + name + " is not the hash of its name");
+        names.append(nb::make_tuple(program.scope(i) == Scope::edge, name));
+      });
+      tokens.append(names);
+    }
+  }
+  return tokens;
+}
+
+void set_gold(Examples& examples, const Input<std::int32_t>& gold, std::uint32_t labels) {
+  if (gold.size() != examples.tokens()) throw std::invalid_argument("gold labels disagree with the tokens");
+  for (const std::int32_t label : view(gold))
+    if (label < 0 || static_cast<std::uint32_t>(label) >= labels)
+      throw std::invalid_argument("a gold label is out of range");
+  examples.gold.assign(gold.data(), gold.data() + gold.size());
+}
+
+}  // namespace
+
+void bind_features(nb::module_& m) {
+  using namespace nb::literals;
+  nb::class_<PhraseSet>(m, "PhraseSet", "A list of phrases, as hashes.")
+      .def(nb::init<const std::vector<std::vector<std::string>>&>(), "phrases"_a)
+      .def_static(
+          "from_states",
+          [](const Input<std::uint64_t>& s) {
+            return std::make_shared<const PhraseSet>(
+                std::vector<std::uint64_t>(s.data(), s.data() + s.size()));
+          },
+          nb::arg("states").noconvert())
+      .def_prop_ro(
+          "states", [](const PhraseSet& p) { return give(std::vector<std::uint64_t>(p.states())); },
+          nb::rv_policy::move);
+
+  nb::class_<Program>(m, "Program", "Templates, ready to run over token tables.")
+      .def("__init__", &make_program, "sources"_a, "templates"_a, "lists"_a, "columns"_a)
+      .def_prop_ro("has_edges", &Program::has_edges)
+      .def("names", &names_of, "table"_a, "(edge, name) of every feature of every token.");
+
+  nb::class_<FeatureIndex>(m, "FeatureIndex", "Features met in training, numbered.")
+      .def(nb::init<bool>(), "keep_names"_a)
+      .def("__len__", [](const FeatureIndex& index) { return index.rows() - 1; })
+      .def(
+          "name",
+          [](const FeatureIndex& index, std::uint32_t row) {
+            if (row >= index.rows()) throw nb::index_error("no such row");
+            return nb::bytes(index.name(row).data(), index.name(row).size());
+          },
+          "row"_a)
+      .def(
+          "count",
+          [](FeatureIndex& index, const Program& program, const TokenTable& table) {
+            count_only(program, table, index);
+          },
+          "program"_a, "table"_a, nb::call_guard<nb::gil_scoped_release>())
+      .def(
+          "cut",
+          [](FeatureIndex& index, std::uint32_t least, const std::vector<Examples*>& examples) {
+            const auto renumbered = index.cut(least);
+            for (Examples* e : examples) renumber(*e, renumbered);
+          },
+          "least"_a, "examples"_a, "Drops features counted fewer than `least` times.");
+
+  nb::class_<Examples>(m, "Examples", "Sentences as feature rows.")
+      .def(nb::init<>())
+      .def_prop_ro("sentences", &Examples::sentences)
+      .def_prop_ro("tokens", &Examples::tokens)
+      .def_prop_ro(
+          "starts", [](const Examples& e) { return give(std::vector<std::uint32_t>(e.sentence)); },
+          nb::rv_policy::move)
+      .def(
+          "add_growing",
+          [](Examples& e, const Program& p, const TokenTable& t, FeatureIndex& i) {
+            extract_growing(p, t, i, e);
+          },
+          "program"_a, "table"_a, "index"_a, nb::call_guard<nb::gil_scoped_release>())
+      .def(
+          "add_known",
+          [](Examples& e, const Program& p, const TokenTable& t, const FeatureIndex& i) {
+            extract_known(p, t, i, e);
+          },
+          "program"_a, "table"_a, "index"_a, nb::call_guard<nb::gil_scoped_release>())
+      .def("set_gold", &set_gold, nb::arg("gold").noconvert(), "labels"_a);
+}

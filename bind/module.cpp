@@ -1,0 +1,11 @@
+#include "bind.hpp"
+
+NB_MODULE(_core, m) {
+  m.doc() = "Native core of marginalia: tables of tokens, features, weights, search and learning.";
+  bind_table(m);
+  bind_attributes(m);
+  bind_features(m);
+  bind_weights(m);
+  bind_search(m);
+  bind_learn(m);
+}

@@ -1,0 +1,227 @@
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "arrays.hpp"
+#include "bind.hpp"
+#include "search/chain_model.hpp"
+
+using namespace marginalia;
+
+namespace {
+
+using Mask = Input<std::uint8_t>;
+
+ChainShape shape_of(std::uint32_t labels, int order, bool transitions, const Mask& start,
+                    const Mask& transition, const Mask& end) {
+  const auto copy = [](const Mask& mask) {
+    return std::vector<std::uint8_t>(mask.data(), mask.data() + mask.size());
+  };
+  ChainShape shape{labels, order, transitions, copy(start), copy(transition), copy(end)};
+  check(shape);
+  return shape;
+}
+
+// A lattice that owns what its pointers point to, so that outputs can be asked for one by one.
+struct OwnedLattice {
+  ChainShape shape;
+  ChainConstants constants;
+  Lattice lattice;
+
+  OwnedLattice(ChainShape s, ChainConstants c) : shape(std::move(s)), constants(std::move(c)) {
+    lattice.shape = &shape;
+    lattice.constants = &constants;
+  }
+  OwnedLattice(const OwnedLattice&) = delete;
+};
+
+std::shared_ptr<OwnedLattice> make_lattice(const ChainShape& shape, const Input<double>& node,
+                                           const Input<double>& edge, const Input<double>& constants) {
+  if (constants.size() != shape.constants() || node.size() % shape.labels != 0)
+    throw std::invalid_argument("lattice: scores do not fit the shape");
+  auto owned = std::make_shared<OwnedLattice>(shape, ChainConstants(shape));
+  for (std::size_t i = 0; i < constants.size(); ++i) owned->constants.set(shape, i, constants.data()[i]);
+  owned->lattice.length = node.size() / shape.labels;
+  owned->lattice.node.assign(node.data(), node.data() + node.size());
+  owned->lattice.edge.assign(edge.data(), edge.data() + edge.size());
+  if (!owned->lattice.edge.empty() && edge.size() != node.size() * shape.labels)
+    throw std::invalid_argument("lattice: edge scores do not fit the shape");
+  return owned;
+}
+
+std::shared_ptr<OwnedLattice> copy_lattice(const Lattice& lattice) {
+  auto owned = std::make_shared<OwnedLattice>(*lattice.shape, *lattice.constants);
+  owned->lattice.length = lattice.length;
+  owned->lattice.node = lattice.node;
+  owned->lattice.edge = lattice.edge;
+  return owned;
+}
+
+nb::tuple best_of(const OwnedLattice& owned) {
+  ViterbiSpace space;
+  std::vector<std::uint32_t> labels(owned.lattice.length);
+  double score = 0.0;
+  {
+    nb::gil_scoped_release unlocked;
+    score = viterbi(owned.lattice, space, labels.data());
+  }
+  return nb::make_tuple(give(std::move(labels)), score);
+}
+
+nb::dict marginals_of(const OwnedLattice& owned, bool edges, const std::string& method) {
+  Marginals p;
+  {
+    nb::gil_scoped_release unlocked;
+    if (method == "scaled") {
+      if (!scaled_forward_backward(owned.lattice, edges, p))
+        throw std::domain_error("scaled forward-backward came near underflow");
+    } else if (method == "log") {
+      log_forward_backward(owned.lattice, edges, p);
+    } else {
+      p = forward_backward(owned.lattice, edges);
+    }
+  }
+  const std::size_t n = owned.shape.labels, length = owned.lattice.length;
+  nb::dict out;
+  out["log_z"] = p.log_z;
+  out["node"] = give(std::move(p.node), length, n);
+  out["transition"] = give(std::move(p.transition), n, n);
+  if (edges) out["edge"] = give(std::move(p.edge), length, n, n);
+  if (!p.trigram.empty()) out["trigram"] = give(std::move(p.trigram), n + 1, n, n);
+  return out;
+}
+
+// Outputs of a lattice, best first; keeps the lattice alive.
+struct KBestIterator {
+  std::shared_ptr<OwnedLattice> owned;
+  KBest search;
+  std::vector<std::uint32_t> labels;
+  explicit KBestIterator(std::shared_ptr<OwnedLattice> o)
+      : owned(std::move(o)), search(owned->lattice), labels(owned->lattice.length) {}
+
+  nb::tuple next() {
+    std::optional<double> score;
+    {
+      nb::gil_scoped_release unlocked;
+      score = search.next(labels.data());
+    }
+    if (!score) throw nb::stop_iteration();
+    return nb::make_tuple(give(std::vector<std::uint32_t>(labels)), *score);
+  }
+};
+
+// The model and the arrays it looks into.
+struct BoundModel {
+  std::vector<nb::object> arrays;
+  ChainModel model;
+};
+
+BoundModel* make_model(const ChainShape& shape, const nb::dict& arrays) {
+  std::vector<nb::object> kept;
+  const auto take = [&]<class T>(const char* name, std::span<const T>& out) {
+    if (!arrays.contains(name)) return;
+    nb::object array = arrays[name];
+    out = view(nb::cast<Input<T>>(array, false));
+    kept.push_back(std::move(array));
+  };
+  FrozenArrays a;
+  std::span<const std::uint8_t> edge;
+  std::span<const std::uint32_t> constant_at;
+  std::span<const float> constants;
+  take("keys", a.keys);
+  take("bucket", a.bucket);
+  take("row_end", a.row_end);
+  take("narrow", a.narrow);
+  take("wide", a.wide);
+  take("weights", a.weights);
+  take("edge", edge);
+  take("constant_at", constant_at);
+  take("constants", constants);
+  const std::uint64_t pairs = std::uint64_t{shape.labels} * shape.labels;
+  return new BoundModel{std::move(kept), ChainModel(shape, FrozenWeights(a, edge, shape.labels, pairs),
+                                                    constant_at, constants)};
+}
+
+void require_sentence(const TokenTable& table, std::size_t s) {
+  if (s >= table.sentences()) throw nb::index_error("no such sentence");
+}
+
+}  // namespace
+
+void bind_search(nb::module_& m) {
+  using namespace nb::literals;
+  nb::class_<ChainShape>(m, "ChainShape", "Labels, order and legal transitions of a chain.")
+      .def(nb::new_(&shape_of), "labels"_a, "order"_a, "transitions"_a, nb::arg("start").noconvert(),
+           nb::arg("transition").noconvert(), nb::arg("end").noconvert())
+      .def_ro("labels", &ChainShape::labels)
+      .def_ro("order", &ChainShape::order)
+      .def_ro("transitions", &ChainShape::transitions)
+      .def_prop_ro("constants", &ChainShape::constants, "Number of weights in row 0.");
+
+  nb::class_<OwnedLattice>(m, "Lattice", "Scores of one sentence.")
+      .def(nb::new_(&make_lattice), "shape"_a, nb::arg("node").noconvert(), nb::arg("edge").noconvert(),
+           nb::arg("constants").noconvert())
+      .def_prop_ro(
+          "node",
+          [](const OwnedLattice& l) {
+            return give(std::vector<double>(l.lattice.node), l.lattice.length, std::size_t{l.shape.labels});
+          },
+          nb::rv_policy::move)
+      .def("best", &best_of, "Best labels and their score.")
+      .def(
+          "k_best",
+          [](std::shared_ptr<OwnedLattice> l) { return std::make_unique<KBestIterator>(std::move(l)); },
+          "Iterates over (labels, score), best first, without end but that of the legal outputs.")
+      .def(
+          "score",
+          [](const OwnedLattice& l, const Input<std::uint32_t>& labels) {
+            if (labels.size() != l.lattice.length)
+              throw std::invalid_argument("labels do not fit the sentence");
+            for (const std::uint32_t label : view(labels))
+              if (label >= l.shape.labels) throw std::invalid_argument("a label is out of range");
+            return path_score(l.lattice, labels.data());
+          },
+          nb::arg("labels").noconvert(), "Score of an output; -inf if it is not legal.")
+      .def("marginals", &marginals_of, "edges"_a = false, "method"_a = "auto");
+
+  nb::class_<KBestIterator>(m, "KBest", "Outputs, best first.")
+      .def("__iter__", [](nb::handle self) { return self; })
+      .def("__next__", &KBestIterator::next);
+
+  nb::class_<ChainModel::Space>(m, "ChainSpace", "Scratch memory of one thread.").def(nb::init<>());
+
+  nb::class_<BoundModel>(m, "ChainModel", "A finished chain model.")
+      .def(nb::new_(&make_model), "shape"_a, "arrays"_a)
+      .def(
+          "best",
+          [](const BoundModel& b, const Program& program, const TokenTable& table, ChainModel::Space& space) {
+            std::vector<std::int32_t> labels;
+            {
+              nb::gil_scoped_release unlocked;
+              labels = b.model.best(program, table, space);
+            }
+            return give(std::move(labels));
+          },
+          "program"_a, "table"_a, "space"_a, "Labels of all tokens of the table.")
+      .def(
+          "lattice",
+          [](const BoundModel& b, const Program& program, const TokenTable& table, std::size_t s,
+             ChainModel::Space& space) {
+            require_sentence(table, s);
+            return copy_lattice(b.model.lattice(program, table, s, space));
+          },
+          "program"_a, "table"_a, "sentence"_a, "space"_a, "Scores of one sentence.")
+      .def(
+          "rows",
+          [](const BoundModel& b, const Program& program, const TokenTable& table, std::size_t s,
+             ChainModel::Space& space) {
+            require_sentence(table, s);
+            nb::list rows;
+            b.model.for_rows(program, table, s, space, [&](std::size_t t, bool edge, std::uint32_t row) {
+              rows.append(nb::make_tuple(t, edge, row));
+            });
+            return rows;
+          },
+          "program"_a, "table"_a, "sentence"_a, "space"_a, "(token, edge, row) of each known feature.");
+}

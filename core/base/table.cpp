@@ -1,0 +1,381 @@
+#include "base/table.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <unordered_map>
+#include <utility>
+
+namespace marginalia {
+namespace {
+
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+constexpr std::string_view kDocument = "-DOCSTART-";
+constexpr std::size_t kNowhere = std::string_view::npos;
+
+void check_size(std::size_t bytes) {
+  if (bytes > std::numeric_limits<std::uint32_t>::max())
+    throw std::invalid_argument("found a block of 4 GiB or more, expected less: cut the text into sentences");
+}
+
+bool is_blank(char c) {
+  return c == ' ' || c == '\t';
+}
+
+// Bytes of the well-formed character at `i`, 0 if there is none (NUL counts as none).
+std::size_t character_length(std::string_view s, std::size_t i) {
+  const auto byte = [&](std::size_t k) -> unsigned {
+    return k < s.size() ? static_cast<unsigned char>(s[k]) : 0u;
+  };
+  const auto within = [&](std::size_t k, unsigned low, unsigned high) {
+    return byte(k) >= low && byte(k) <= high;
+  };
+  const unsigned lead = byte(i);
+  if (lead < 0x80) return lead == 0 ? 0 : 1;
+  if (lead >= 0xC2 && lead <= 0xDF) return within(i + 1, 0x80, 0xBF) ? 2 : 0;
+  if (lead >= 0xE0 && lead <= 0xEF) {  // no overlong forms, no surrogates
+    const bool second = within(i + 1, lead == 0xE0 ? 0xA0 : 0x80, lead == 0xED ? 0x9F : 0xBF);
+    return second && within(i + 2, 0x80, 0xBF) ? 3 : 0;
+  }
+  if (lead >= 0xF0 && lead <= 0xF4) {
+    const bool second = within(i + 1, lead == 0xF0 ? 0x90 : 0x80, lead == 0xF4 ? 0x8F : 0xBF);
+    return second && within(i + 2, 0x80, 0xBF) && within(i + 3, 0x80, 0xBF) ? 4 : 0;
+  }
+  return 0;
+}
+
+// True if all eight bytes are ASCII and none is NUL.
+bool plain_word(const char* p) {
+  std::uint64_t word;
+  std::memcpy(&word, p, sizeof word);
+  const std::uint64_t high = 0x8080808080808080u;
+  return ((word | (word - 0x0101010101010101u)) & high) == 0;
+}
+
+std::size_t first_malformed(std::string_view s) {
+  std::size_t i = 0;
+  while (i < s.size()) {
+    if (i + 8 <= s.size() && plain_word(s.data() + i)) {
+      i += 8;
+      continue;
+    }
+    const std::size_t bytes = character_length(s, i);
+    if (bytes == 0) return i;
+    i += bytes;
+  }
+  return kNowhere;
+}
+
+std::uint32_t count_characters(std::string_view s) {
+  return static_cast<std::uint32_t>(
+      std::count_if(s.begin(), s.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+std::string describe_byte(char c) {
+  if (c == '\0') return "found a NUL byte, expected UTF-8 text";
+  constexpr char digits[] = "0123456789ABCDEF";
+  const auto byte = static_cast<unsigned char>(c);
+  return std::string("found byte 0x") + digits[byte >> 4] + digits[byte & 15] + ", expected UTF-8 text";
+}
+
+// Walks over the lines of a text; [from, to) is the current one without its line break.
+struct Lines {
+  std::string_view text;
+  std::size_t next;
+  std::size_t from = 0, to = 0;
+
+  bool advance() {
+    if (next >= text.size()) return false;
+    from = next;
+    const void* newline = std::memchr(text.data() + from, '\n', text.size() - from);
+    to = newline ? static_cast<std::size_t>(static_cast<const char*>(newline) - text.data()) : text.size();
+    next = to + 1;
+    if (to > from && text[to - 1] == '\r') --to;
+    return true;
+  }
+};
+
+class Parser {
+ public:
+  Parser(std::string text, const ParseOptions& options) : options_(options), line_(options.first_line) {
+    check_size(text.size());
+    table_.text = std::move(text);
+    text_ = table_.text;
+    if (options.first_line == 1 && text_.starts_with(kByteOrderMark)) start_ = kByteOrderMark.size();
+    lines_ = Lines{text_, start_};
+  }
+
+  TokenTable parse() {
+    check_characters();
+    table_.columns = options_.columns != 0 ? options_.columns : guess_columns();
+    reserve();
+    for (lines_ = Lines{text_, start_}; lines_.advance(); ++line_) read_line();
+    end_sentence();
+    return std::move(table_);
+  }
+
+ private:
+  void check_characters() {
+    const std::size_t at = first_malformed(text_);
+    if (at == kNowhere) return;
+    while (lines_.advance() && lines_.next <= at) ++line_;
+    fail(describe_byte(text_[at]), at);
+  }
+
+  // Fields of the first line that is a token beyond doubt; 0 if there is no such line.
+  std::uint32_t guess_columns() {
+    for (; lines_.advance(); ++line_) {
+      const std::uint32_t found = split();
+      const bool token = found > 0 && !is_document() && !looks_like_comment();
+      drop(found);
+      if (token) {
+        line_ = options_.first_line;
+        return found;
+      }
+    }
+    line_ = options_.first_line;
+    return 0;
+  }
+
+  // A token line seldom has fewer than eight bytes; growing once more is cheaper than reserving too much.
+  void reserve() {
+    table_.begin.reserve(text_.size() / 8 * table_.columns);
+    table_.length.reserve(text_.size() / 8 * table_.columns);
+    table_.line.reserve(text_.size() / 8);
+  }
+
+  void read_line() {
+    const std::uint32_t found = split();
+    if (found == 0) return end_sentence();
+    if (is_comment(found)) return add_comment(found);
+    if (is_document()) return add_document(found);
+    if (found != table_.columns) fail_columns(found);
+    table_.line.push_back(line_);
+  }
+
+  // Appends the fields of the current line to the table and returns their number, 0 for a blank line.
+  std::uint32_t split() {
+    fields_ = table_.begin.size();
+    std::size_t i = skip_blanks(lines_.from);
+    if (i == lines_.to) return 0;
+    if (options_.tabs_only) i = lines_.from;
+    while (true) {
+      const std::size_t first = i;
+      i = field_end(i);
+      table_.begin.push_back(static_cast<std::uint32_t>(first));
+      table_.length.push_back(static_cast<std::uint32_t>(i - first));
+      if (!options_.tabs_only) i = skip_blanks(i);
+      if (i == lines_.to) break;
+      if (options_.tabs_only) ++i;
+    }
+    return static_cast<std::uint32_t>(table_.begin.size() - fields_);
+  }
+
+  std::size_t skip_blanks(std::size_t i) const {
+    while (i < lines_.to && is_blank(text_[i])) ++i;
+    return i;
+  }
+
+  std::size_t field_end(std::size_t i) const {
+    for (; i < lines_.to; ++i) {
+      if (static_cast<unsigned char>(text_[i]) > ' ') continue;
+      if (text_[i] == '\t' || (text_[i] == ' ' && !options_.tabs_only)) break;
+      if (text_[i] == '\r') fail("found a carriage return inside a line, expected LF or CRLF line ends", i);
+    }
+    return i;
+  }
+
+  void drop(std::uint32_t found) {
+    table_.begin.resize(table_.begin.size() - found);
+    table_.length.resize(table_.length.size() - found);
+  }
+
+  bool is_document() const {
+    return text_.substr(table_.begin[fields_], table_.length[fields_]) == kDocument;
+  }
+
+  bool looks_like_comment() const {
+    return !options_.comment.empty() &&
+           text_.substr(lines_.from, lines_.to - lines_.from).starts_with(options_.comment);
+  }
+
+  bool is_comment(std::uint32_t found) const {
+    if (!looks_like_comment()) return false;
+    return options_.comment_anywhere ||
+           (table_.line.size() == table_.sentence.back() && found != table_.columns);
+  }
+
+  void add_comment(std::uint32_t found) {
+    drop(found);
+    table_.comments.push_back({static_cast<std::uint32_t>(lines_.from),
+                               static_cast<std::uint32_t>(lines_.to - lines_.from),
+                               static_cast<std::uint32_t>(table_.sentences())});
+  }
+
+  void add_document(std::uint32_t found) {
+    const std::uint32_t end = table_.begin.back() + table_.length.back();
+    drop(found);
+    end_sentence();
+    table_.mark.push_back(end);
+  }
+
+  void end_sentence() {
+    if (table_.line.size() == table_.sentence.back()) return;
+    table_.sentence.push_back(static_cast<std::uint32_t>(table_.line.size()));
+    table_.document.push_back(options_.first_document + static_cast<std::uint32_t>(table_.mark.size()));
+  }
+
+  [[noreturn]] void fail_columns(std::uint32_t found) const {
+    const std::size_t at = found > table_.columns ? table_.begin[fields_ + table_.columns] : lines_.to;
+    fail("found " + std::to_string(found) + (found == 1 ? " column" : " columns") + ", expected " +
+             std::to_string(table_.columns),
+         at);
+  }
+
+  [[noreturn]] void fail(const std::string& what, std::size_t at) const {
+    throw ParseError(what, line_, count_characters(text_.substr(lines_.from, at - lines_.from)) + 1);
+  }
+
+  const ParseOptions& options_;
+  TokenTable table_;
+  std::string_view text_;
+  std::size_t start_ = 0;  // after the byte order mark
+  Lines lines_;
+  std::uint32_t line_;
+  std::size_t fields_ = 0;  // where the current line's fields start in the table
+};
+
+using Index = std::unordered_map<std::string_view, std::int32_t>;
+
+// Gives `visit(token, value)` every value of a column.
+template <class Visit>
+void each_value(const TokenTable& table, std::uint32_t column, Visit visit) {
+  if (column >= table.columns)
+    throw std::invalid_argument("found column " + std::to_string(column) + ", expected less than " +
+                                std::to_string(table.columns));
+  for (std::size_t token = 0; token < table.tokens(); ++token) visit(token, table.field(token, column));
+}
+
+void check_labels(const TokenTable& table, std::span<const std::string> labels,
+                  std::span<const std::int32_t> ids) {
+  if (ids.size() != table.tokens())
+    throw std::invalid_argument("found " + std::to_string(ids.size()) + " label ids, expected " +
+                                std::to_string(table.tokens()));
+  for (const std::int32_t id : ids)
+    if (id < 0 || static_cast<std::size_t>(id) >= labels.size())
+      throw std::invalid_argument("found label id " + std::to_string(id) + ", expected 0 to " +
+                                  std::to_string(labels.size()) + " exclusive");
+}
+
+}  // namespace
+
+TokenTable parse_columns(std::string text, const ParseOptions& options) {
+  return Parser(std::move(text), options).parse();
+}
+
+std::uint32_t character_column(const TokenTable& table, std::size_t token, std::size_t column) {
+  const std::string_view before =
+      std::string_view(table.text).substr(0, table.begin[token * table.columns + column]);
+  const std::size_t newline = before.rfind('\n');
+  if (newline != kNowhere) return count_characters(before.substr(newline + 1)) + 1;
+  return count_characters(before) + (before.starts_with(kByteOrderMark) ? 0 : 1);
+}
+
+TokenTable pack(const std::vector<std::vector<std::string_view>>& columns,
+                std::span<const std::uint32_t> lengths) {
+  TokenTable table;
+  table.columns = static_cast<std::uint32_t>(columns.size());
+  std::uint32_t line = 1;
+  std::size_t token = 0;
+  for (const std::uint32_t size : lengths) {
+    for (const std::size_t end = token + size; token < end; ++token) {
+      for (const auto& column : columns) {
+        table.begin.push_back(static_cast<std::uint32_t>(table.text.size()));
+        table.length.push_back(static_cast<std::uint32_t>(column.at(token).size()));
+        table.text += column[token];
+        table.text += &column == &columns.back() ? '\n' : '\t';
+      }
+      table.line.push_back(line++);
+    }
+    check_size(table.text.size());
+    table.text += '\n';
+    ++line;
+    table.sentence.push_back(static_cast<std::uint32_t>(token));
+    table.document.push_back(0);
+  }
+  return table;
+}
+
+std::string render(const TokenTable& table, std::span<const std::string> labels,
+                   std::span<const std::int32_t> ids, char separator) {
+  check_labels(table, labels, ids);
+  const bool outside = std::find(labels.begin(), labels.end(), "O") != labels.end();
+  const std::string_view filler = outside ? "O" : "_";
+  std::size_t bytes = table.text.size() + table.mark.size() * 2;
+  for (const std::int32_t id : ids) bytes += labels[id].size() + 1;
+  std::string out;
+  out.reserve(bytes);
+  std::size_t copied = 0;
+  const auto insert = [&](std::size_t at, std::string_view label) {
+    out.append(table.text, copied, at - copied);
+    out += separator;
+    out += label;
+    copied = at;
+  };
+  std::size_t mark = 0;
+  for (std::size_t token = 0; token < table.tokens(); ++token) {
+    const std::size_t at = table.field_end(token);
+    for (; mark < table.mark.size() && table.mark[mark] < at; ++mark) insert(table.mark[mark], filler);
+    insert(at, labels[ids[token]]);
+  }
+  for (; mark < table.mark.size(); ++mark) insert(table.mark[mark], filler);
+  return out.append(table.text, copied);
+}
+
+std::vector<std::int32_t> intern_column(const TokenTable& table, std::uint32_t column,
+                                        std::span<const std::string> vocabulary) {
+  Index index;
+  index.reserve(vocabulary.size());
+  for (std::size_t id = 0; id < vocabulary.size(); ++id)
+    index.emplace(vocabulary[id], static_cast<std::int32_t>(id));
+  std::vector<std::int32_t> ids(table.tokens());
+  each_value(table, column, [&](std::size_t token, std::string_view value) {
+    const auto found = index.find(value);
+    ids[token] = found == index.end() ? -1 : found->second;
+  });
+  return ids;
+}
+
+Distinct distinct(const TokenTable& table, std::uint32_t column) {
+  Index index;
+  Distinct result;
+  result.ids.resize(table.tokens());
+  each_value(table, column, [&](std::size_t token, std::string_view value) {
+    const auto [entry, is_new] = index.try_emplace(value, static_cast<std::int32_t>(result.values.size()));
+    if (is_new) result.values.push_back(value);
+    result.ids[token] = entry->second;
+  });
+  return result;
+}
+
+TokenTable concatenate_documents(const TokenTable& table) {
+  TokenTable whole = table;
+  whole.sentence = {0};
+  whole.document.clear();
+  for (std::size_t s = 0; s < table.sentences(); ++s) {
+    if (s == 0 || table.document[s] != table.document[s - 1]) {
+      whole.sentence.push_back(0);
+      whole.document.push_back(table.document[s]);
+    }
+    whole.sentence.back() = table.sentence[s + 1];
+  }
+  // Comments were counted by sentence: they now belong to the document of that sentence.
+  for (Comment& comment : whole.comments) {
+    const std::uint32_t token = table.sentence[comment.sentence];
+    const auto after = std::upper_bound(whole.sentence.begin(), whole.sentence.end(), token);
+    comment.sentence = static_cast<std::uint32_t>(after - whole.sentence.begin() - 1);
+  }
+  return whole;
+}
+
+}  // namespace marginalia

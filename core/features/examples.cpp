@@ -1,0 +1,71 @@
+#include "features/examples.hpp"
+
+namespace marginalia {
+
+namespace {
+
+// Walks all features of a table: row_of(template, key, first, last, at) gives a row or kNoRow, `keep` stores
+// it.
+template <class RowOf>
+void extract(const Program& program, const TokenTable& table, RowOf&& row_of, Examples* out) {
+  ExtractionSpace space;
+  for (std::size_t s = 0; s < table.sentences(); ++s) {
+    const std::size_t first = table.sentence[s], last = table.sentence[s + 1];
+    program.read(table, first, last, space);
+    for (std::size_t at = 0; at < last - first; ++at) {
+      program.emit_at(space, at, last - first, [&](std::uint32_t i, std::uint64_t key) {
+        const std::uint32_t row = row_of(i, key, first, last, at);
+        if (out == nullptr || row == kNoRow) return;
+        (program.scope(i) == Scope::node ? out->node_rows : out->edge_rows).push_back(row);
+      });
+      if (out == nullptr) continue;
+      out->node_end.push_back(out->node_rows.size());
+      if (program.has_edges()) out->edge_end.push_back(out->edge_rows.size());
+    }
+    if (out != nullptr) out->sentence.push_back(static_cast<std::uint32_t>(out->tokens()));
+  }
+}
+
+auto growing(const Program& program, const TokenTable& table, FeatureIndex& index) {
+  return [&](std::uint32_t i, std::uint64_t key, std::size_t first, std::size_t last, std::size_t at) {
+    bool added = false;
+    const std::uint32_t row = index.count(key, program.scope(i), added);
+    if (added && index.keeps_names()) index.add_name(program.name_at(i, table, first, last, at));
+    return row;
+  };
+}
+
+void renumber(std::vector<std::uint64_t>& ends, std::vector<std::uint32_t>& rows,
+              const std::vector<std::uint32_t>& renumbered) {
+  std::uint64_t kept = 0, begin = 0;
+  for (std::size_t t = 1; t < ends.size(); ++t) {
+    const std::uint64_t end = ends[t];
+    for (std::uint64_t i = begin; i < end; ++i)
+      if (renumbered[rows[i]] != kNoRow) rows[kept++] = renumbered[rows[i]];
+    begin = end;
+    ends[t] = kept;
+  }
+  rows.resize(kept);
+}
+
+}  // namespace
+
+void extract_growing(const Program& program, const TokenTable& table, FeatureIndex& index, Examples& out) {
+  extract(program, table, growing(program, table, index), &out);
+}
+
+void count_only(const Program& program, const TokenTable& table, FeatureIndex& index) {
+  extract(program, table, growing(program, table, index), nullptr);
+}
+
+void extract_known(const Program& program, const TokenTable& table, const FeatureIndex& index,
+                   Examples& out) {
+  extract(program, table, [&](std::uint32_t, std::uint64_t key, auto...) { return index.find(key); }, &out);
+}
+
+void renumber(Examples& examples, const std::vector<std::uint32_t>& renumbered) {
+  renumber(examples.node_end, examples.node_rows, renumbered);
+  renumber(examples.edge_end, examples.edge_rows, renumbered);
+}
+
+}  // namespace marginalia

@@ -1,0 +1,61 @@
+// Sentences as rows of features, ready for search and learning.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "features/index.hpp"
+#include "features/program.hpp"
+
+namespace marginalia {
+
+struct Examples {
+  std::vector<std::uint32_t> sentence = {0};  // [sentences + 1] first token
+  std::vector<std::uint64_t> node_end = {0};  // [tokens + 1] into node_rows
+  std::vector<std::uint32_t> node_rows;
+  std::vector<std::uint64_t> edge_end = {0};  // [tokens + 1] into edge_rows; only {0} without edge templates
+  std::vector<std::uint32_t> edge_rows;
+  std::vector<std::uint32_t> gold;  // [tokens] label ids, or empty
+
+  std::size_t sentences() const { return sentence.size() - 1; }
+  std::size_t tokens() const { return node_end.size() - 1; }
+  bool has_edges() const { return edge_end.size() > 1; }
+};
+
+// One sentence of the above.
+struct Example {
+  const Examples* all;
+  std::size_t first;   // its first token
+  std::size_t length;  // in tokens
+
+  template <class F>
+  void for_node_rows(std::size_t t, F&& f) const {
+    for (std::uint64_t i = all->node_end[first + t]; i < all->node_end[first + t + 1]; ++i)
+      f(all->node_rows[i]);
+  }
+  template <class F>
+  void for_edge_rows(std::size_t t, F&& f) const {
+    if (!all->has_edges()) return;
+    for (std::uint64_t i = all->edge_end[first + t]; i < all->edge_end[first + t + 1]; ++i)
+      f(all->edge_rows[i]);
+  }
+  const std::uint32_t* gold() const { return all->gold.data() + first; }
+};
+
+inline Example example(const Examples& all, std::size_t i) {
+  return {&all, all.sentence[i], all.sentence[i + 1] - all.sentence[i]};
+}
+
+// Appends the table's sentences. New features are added to the index and counted.
+void extract_growing(const Program& program, const TokenTable& table, FeatureIndex& index, Examples& out);
+
+// Counts the table's features without keeping the sentences: the first pass over a corpus larger than memory.
+void count_only(const Program& program, const TokenTable& table, FeatureIndex& index);
+
+// Appends the table's sentences; features the index does not know are left out.
+void extract_known(const Program& program, const TokenTable& table, const FeatureIndex& index, Examples& out);
+
+// Follows `FeatureIndex::cut`.
+void renumber(Examples& examples, const std::vector<std::uint32_t>& renumbered);
+
+}  // namespace marginalia

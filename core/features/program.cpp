@@ -1,0 +1,210 @@
+#include "features/program.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace marginalia {
+
+namespace {
+
+// Beyond either the cache starts again, so that its memory is bounded on any stream.
+constexpr std::size_t kMostCached = 1u << 20;  // strings
+constexpr std::size_t kMostBytes = 1u << 26;
+
+std::vector<Hashed> hashes_of(const std::vector<std::string>& texts) {
+  std::vector<Hashed> result;
+  for (const auto& text : texts) result.push_back(hash_of(text));
+  return result;
+}
+
+// The value used `distance` >= 1 tokens outside the sentence.
+template <class T>
+const T& outside(const std::vector<T>& values, std::size_t distance) {
+  return values[std::min(distance, values.size()) - 1];
+}
+
+std::ptrdiff_t position(std::int32_t offset, bool absolute, std::size_t at, std::size_t length) {
+  if (!absolute) return static_cast<std::ptrdiff_t>(at) + offset;
+  return offset >= 0 ? offset : static_cast<std::ptrdiff_t>(length) + offset;
+}
+
+void match_list(const PhraseSet& phrases, const TokenTable& table, std::size_t first, std::size_t last,
+                std::uint32_t column, std::vector<std::uint8_t>& out) {
+  std::vector<std::string_view> tokens;
+  for (std::size_t t = first; t < last; ++t) tokens.push_back(table.field(t, column));
+  phrases.match(tokens, out);
+}
+
+}  // namespace
+
+Program::Program(std::vector<Source> sources, std::vector<Template> templates,
+                 std::vector<std::shared_ptr<const PhraseSet>> lists, std::uint32_t columns)
+    : sources_(std::move(sources)),
+      templates_(std::move(templates)),
+      lists_(std::move(lists)),
+      sources_of_column_(columns),
+      columns_(columns) {
+  for (std::uint32_t i = 0; i < sources_.size(); ++i) {
+    const Source& source = sources_[i];
+    if (source.kind == Source::Kind::first) continue;
+    if (source.column >= columns) throw std::invalid_argument("program: column out of range");
+    if (source.kind == Source::Kind::list) {
+      if (source.list >= lists_.size()) throw std::invalid_argument("program: list out of range");
+    } else {
+      check(source.attribute);
+      sources_of_column_[source.column].push_back(i);
+    }
+  }
+  for (const Template& t : templates_) {
+    for (const Piece& piece : t.pieces) {
+      if (piece.literal) continue;
+      if (piece.source >= sources_.size()) throw std::invalid_argument("program: attribute out of range");
+      if (piece.before.empty() || piece.after.empty())
+        throw std::invalid_argument("program: a value needs its boundary strings");
+    }
+    compiled_.push_back(compile(t));
+    has_edges_ = has_edges_ || t.scope == Scope::edge;
+  }
+}
+
+Program::Compiled Program::compile(const Template& t) {
+  Compiled result{{}, {}, false, t.scope == Scope::edge};
+  Hashed literal;
+  for (const Piece& piece : t.pieces) {
+    if (piece.literal) {
+      literal = joined(literal, hash_of(piece.text));
+      continue;
+    }
+    result.steps.push_back({piece.source, piece.offset, piece.absolute, literal, hashes_of(piece.before),
+                            hashes_of(piece.after)});
+    literal = Hashed{};
+  }
+  result.tail = literal;
+  result.has_tail = literal.power != 1;
+  return result;
+}
+
+std::uint64_t Program::key_at(const Compiled& t, const ExtractionSpace& space, std::size_t at,
+                              std::size_t length) const {
+  std::uint64_t hash = 0;
+  for (const Step& step : t.steps) {
+    const std::ptrdiff_t where = position(step.offset, step.absolute, at, length);
+    const Hashed* value;
+    if (where < 0)
+      value = &outside(step.before, static_cast<std::size_t>(-where));
+    else if (static_cast<std::size_t>(where) >= length)
+      value = &outside(step.after, static_cast<std::size_t>(where) - length + 1);
+    else
+      value = &space.grid_[static_cast<std::size_t>(where) * sources_.size() + step.source];
+    if (value->absent()) return 0;
+    // The hash of an empty prefix is 0: the first step need not shift it.
+    if (hash != 0) hash = multiply(hash, step.literal_before.power);
+    hash = add(hash, step.literal_before.hash);
+    hash = add(multiply(hash, value->power), value->hash);
+  }
+  if (t.has_tail) hash = add(multiply(hash, t.tail.power), t.tail.hash);
+  return key_of(hash, t.edge);
+}
+
+void Program::read(const TokenTable& table, std::size_t first, std::size_t last,
+                   ExtractionSpace& space) const {
+  if (table.columns < columns_) throw std::invalid_argument("program: the table has too few columns");
+  if (space.owner_ != this || space.used_ > kMostCached || space.texts_.size() > kMostBytes) {
+    space = ExtractionSpace();
+    space.owner_ = this;
+    space.slots_.resize(1024);
+  }
+  const std::size_t n = sources_.size();
+  space.grid_.assign((last - first) * n, kAbsent);
+  for (std::uint32_t c = 0; c < columns_; ++c) {
+    const auto& wanted = sources_of_column_[c];
+    if (wanted.empty()) continue;
+    for (std::size_t t = first; t < last; ++t) {
+      const Hashed* values = values_of(table.field(t, c), c, space);
+      Hashed* row = &space.grid_[(t - first) * n];
+      for (std::size_t k = 0; k < wanted.size(); ++k) row[wanted[k]] = values[k];
+    }
+  }
+  std::vector<std::uint8_t> matched;
+  for (std::size_t i = 0; i < n; ++i) {
+    if (sources_[i].kind == Source::Kind::first && last > first) space.grid_[i] = hash_of("1");
+    if (sources_[i].kind != Source::Kind::list) continue;
+    match_list(*lists_[sources_[i].list], table, first, last, sources_[i].column, matched);
+    for (std::size_t t = 0; t < matched.size(); ++t)
+      if (matched[t] != 0) space.grid_[t * n + i] = hash_of(matched[t] == 1 ? "B" : "I");
+  }
+}
+
+const Hashed* Program::values_of(std::string_view text, std::uint32_t column, ExtractionSpace& space) const {
+  if (space.used_ * 2 >= space.slots_.size()) grow(space);
+  const std::uint64_t hash = quick_hash(text, column);
+  const std::size_t mask = space.slots_.size() - 1;
+  std::size_t i = hash & mask;
+  for (; space.slots_[i].values != 0; i = (i + 1) & mask) {
+    const auto& slot = space.slots_[i];
+    if (slot.hash == hash && slot.column == column &&
+        std::string_view(space.texts_).substr(slot.text_begin, slot.text_length) == text)
+      return &space.cached_[slot.values - 1];
+  }
+  const auto& wanted = sources_of_column_[column];
+  space.slots_[i] = {hash, column, static_cast<std::uint32_t>(space.texts_.size()),
+                     static_cast<std::uint32_t>(text.size()),
+                     static_cast<std::uint32_t>(space.cached_.size() + 1)};
+  space.texts_ += text;
+  ++space.used_;
+  const std::size_t begin = space.cached_.size();
+  for (const std::uint32_t source : wanted) {
+    const bool present = evaluate(sources_[source].attribute, text, space.scratch_);
+    space.cached_.push_back(present ? hash_of(space.scratch_) : kAbsent);
+  }
+  return &space.cached_[begin];
+}
+
+void Program::grow(ExtractionSpace& space) const {
+  std::vector<ExtractionSpace::Slot> larger(space.slots_.size() * 2);
+  const std::size_t mask = larger.size() - 1;
+  for (const auto& slot : space.slots_) {
+    if (slot.values == 0) continue;
+    std::size_t i = slot.hash & mask;
+    while (larger[i].values != 0) i = (i + 1) & mask;
+    larger[i] = slot;
+  }
+  space.slots_ = std::move(larger);
+}
+
+bool Program::value_text(const Source& source, const TokenTable& table, std::size_t first, std::size_t last,
+                         std::size_t token, std::string& out) const {
+  if (source.kind == Source::Kind::column)
+    return evaluate(source.attribute, table.field(token, source.column), out);
+  if (source.kind == Source::Kind::first) {
+    out.assign(1, '1');
+    return token == first;
+  }
+  std::vector<std::uint8_t> matched;
+  match_list(*lists_[source.list], table, first, last, source.column, matched);
+  out.assign(1, matched[token - first] == 1 ? 'B' : 'I');
+  return matched[token - first] != 0;
+}
+
+std::string Program::name_at(std::size_t template_index, const TokenTable& table, std::size_t first,
+                             std::size_t last, std::size_t at) const {
+  std::string name, value;
+  const std::size_t length = last - first;
+  for (const Piece& piece : templates_[template_index].pieces) {
+    if (piece.literal) {
+      name += piece.text;
+      continue;
+    }
+    const std::ptrdiff_t where = position(piece.offset, piece.absolute, at, length);
+    if (where < 0)
+      name += outside(piece.before, static_cast<std::size_t>(-where));
+    else if (static_cast<std::size_t>(where) >= length)
+      name += outside(piece.after, static_cast<std::size_t>(where) - length + 1);
+    else if (value_text(sources_[piece.source], table, first, last, first + static_cast<std::size_t>(where),
+                        value))
+      name += value;
+  }
+  return name;
+}
+
+}  // namespace marginalia

@@ -1,0 +1,53 @@
+#include "search/chain.hpp"
+
+namespace marginalia {
+
+Chain::Chain(const ChainShape& shape, const Examples& examples, const SparseRows& weights)
+    : shape_(shape), examples_(examples), weights_(weights), constants_(shape) {
+  for (const Cell* c = weights.begin(kConstantRow); c != weights.end(kConstantRow); ++c)
+    constants_.set(shape, c->output, c->weight);
+  lattice_.shape = &shape_;
+  lattice_.constants = &constants_;
+}
+
+std::vector<std::uint32_t> Chain::gold(std::size_t i) const {
+  const Example x = example(examples_, i);
+  return {x.gold(), x.gold() + x.length};
+}
+
+const Lattice& Chain::lattice_of(std::size_t i) {
+  const Example x = example(examples_, i);
+  const std::size_t n = shape_.labels;
+  const bool edges = examples_.has_edges();
+  lattice_.length = x.length;
+  lattice_.node.assign(x.length * n, 0.0);
+  lattice_.edge.assign(edges ? x.length * n * n : 0, 0.0);
+  for (std::size_t t = 0; t < x.length; ++t) {
+    x.for_node_rows(t, [&](std::uint32_t row) { weights_.add_row(row, &lattice_.node[t * n]); });
+    if (edges && t > 0)
+      x.for_edge_rows(t, [&](std::uint32_t row) { weights_.add_row(row, &lattice_.edge[t * n * n]); });
+  }
+  return lattice_;
+}
+
+const Scored& Chain::best(std::size_t i) {
+  const Lattice& lattice = lattice_of(i);
+  best_.output.resize(lattice.length);
+  best_.score = viterbi(lattice, space_, best_.output.data());
+  return best_;
+}
+
+std::vector<Scored> Chain::k_best(std::size_t i, std::size_t k) {
+  const Lattice& lattice = lattice_of(i);
+  KBest search(lattice);
+  std::vector<Scored> result;
+  std::vector<std::uint32_t> labels(lattice.length);
+  while (result.size() < k) {
+    const auto score = search.next(labels.data());
+    if (!score) break;
+    result.push_back({labels, *score});
+  }
+  return result;
+}
+
+}  // namespace marginalia

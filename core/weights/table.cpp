@@ -1,0 +1,79 @@
+#include "weights/table.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace marginalia {
+
+WeightTable::WeightTable(std::uint32_t rows, std::uint32_t constants) : free_(33) {
+  table_.rows.resize(rows);
+  table_.rows[0] = {0, constants, constants};
+  table_.cells.resize(constants);
+  totals_.resize(constants);
+  for (std::uint32_t i = 0; i < constants; ++i) table_.cells[i] = {i, 0.0f};
+}
+
+double WeightTable::update(std::uint32_t row, std::uint32_t output, std::uint32_t outputs, double change,
+                           double step) {
+  const std::size_t i = cell_of(table_.rows[row], output, outputs);
+  table_.cells[i].weight = static_cast<float>(table_.cells[i].weight + change);
+  totals_[i] += step * change;
+  return table_.cells[i].weight;
+}
+
+std::size_t WeightTable::cell_of(SparseRows::Row& row, std::uint32_t output, std::uint32_t outputs) {
+  if (row.size == outputs) return row.begin + output;  // dense
+  for (std::size_t i = row.begin; i < row.begin + row.size; ++i)
+    if (table_.cells[i].output == output) return i;
+  if (row.size == row.capacity) enlarge(row, outputs);
+  if (row.size == outputs) return row.begin + output;
+  const std::size_t i = row.begin + row.size++;
+  table_.cells[i] = {output, 0.0f};
+  totals_[i] = 0.0;
+  return i;
+}
+
+void WeightTable::enlarge(SparseRows::Row& row, std::uint32_t outputs) {
+  const SparseRows::Row old = row;
+  const std::uint32_t doubled = std::max(1u, old.capacity * 2);
+  const bool dense = doubled > outputs / 2;
+  row.capacity = dense ? outputs : doubled;
+  row.begin = allocate(row.capacity);
+  if (dense) {
+    row.size = outputs;
+    for (std::uint32_t o = 0; o < outputs; ++o) {
+      table_.cells[row.begin + o] = {o, 0.0f};
+      totals_[row.begin + o] = 0.0;
+    }
+  }
+  for (std::uint32_t k = 0; k < old.size; ++k) {
+    const std::size_t from = old.begin + k, to = row.begin + (dense ? table_.cells[from].output : k);
+    table_.cells[to] = table_.cells[from];
+    totals_[to] = totals_[from];
+  }
+  if (old.capacity != 0) free_[static_cast<std::size_t>(std::bit_width(old.capacity))].push_back(old.begin);
+}
+
+std::uint64_t WeightTable::allocate(std::uint32_t capacity) {
+  auto& reusable = free_[static_cast<std::size_t>(std::bit_width(capacity))];
+  if (std::has_single_bit(capacity) && !reusable.empty()) {
+    const std::uint64_t begin = reusable.back();
+    reusable.pop_back();
+    return begin;
+  }
+  const std::uint64_t begin = table_.cells.size();
+  table_.cells.resize(begin + capacity);
+  totals_.resize(begin + capacity);
+  return begin;
+}
+
+SparseRows WeightTable::averaged(double steps) const {
+  SparseRows result = table_;
+  if (steps <= 0) return result;
+  for (const SparseRows::Row& row : table_.rows)
+    for (std::size_t i = row.begin; i < row.begin + row.size; ++i)
+      result.cells[i].weight = static_cast<float>(table_.cells[i].weight - totals_[i] / steps);
+  return result;
+}
+
+}  // namespace marginalia

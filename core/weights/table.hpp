@@ -1,0 +1,59 @@
+// Trainable weights: one row per feature, in it only the outputs that were ever updated.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace marginalia {
+
+struct Cell {
+  std::uint32_t output;  // label, or previous label * labels + label, by the row's scope
+  float weight;
+};
+
+// Weights to score with.
+struct SparseRows {
+  struct Row {
+    std::uint64_t begin = 0;
+    std::uint32_t size = 0;
+    std::uint32_t capacity = 0;
+  };
+  std::vector<Row> rows;
+  std::vector<Cell> cells;
+
+  const Cell* begin(std::uint32_t row) const { return cells.data() + rows[row].begin; }
+  const Cell* end(std::uint32_t row) const { return begin(row) + rows[row].size; }
+
+  // scores[output] += weight, for all outputs of the row.
+  void add_row(std::uint32_t row, double* scores) const {
+    for (const Cell *c = begin(row), *stop = end(row); c != stop; ++c) scores[c->output] += c->weight;
+  }
+};
+
+// Weights to learn. Rows start empty, double as they fill, and become dense (cell i = output i) when half
+// full, so memory follows what learning touched, not features * labels. Row 0, the constants, is dense from
+// the start. Beside each weight stands `total`, the sum of step * change that lazy averaging needs.
+class WeightTable {
+ public:
+  WeightTable(std::uint32_t rows, std::uint32_t constants);
+
+  const SparseRows& current() const { return table_; }
+
+  // weight += change; total += step * change; returns the new weight. `outputs`: size of the row's output
+  // space.
+  double update(std::uint32_t row, std::uint32_t output, std::uint32_t outputs, double change, double step);
+
+  // The mean of the weights after each of `steps` steps.
+  SparseRows averaged(double steps) const;
+
+ private:
+  std::size_t cell_of(SparseRows::Row& row, std::uint32_t output, std::uint32_t outputs);
+  void enlarge(SparseRows::Row& row, std::uint32_t outputs);
+  std::uint64_t allocate(std::uint32_t capacity);
+
+  SparseRows table_;
+  std::vector<double> totals_;                    // parallel to table_.cells
+  std::vector<std::vector<std::uint64_t>> free_;  // abandoned places, by the bit width of their capacity
+};
+
+}  // namespace marginalia

@@ -1,0 +1,167 @@
+"""Column files as blocks of sentences in native tables: the fast way in and out, of any file size."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+
+from .._core import TokenTable, from_columns, parse_columns
+from ..errors import DataError
+from .records import Sentence
+from .streams import Source, name_of, open_source
+
+_BLANK_LINE = re.compile(rb"\n[ \t\r]*\n")
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Some sentences of a file: a native table, the names of its columns, and where it was read."""
+
+    table: TokenTable
+    columns: tuple[str, ...]
+    file: str | None = None
+    line: int = 1
+    sentence_lines: tuple[int, ...] | None = field(default=None, repr=False)
+
+    def index(self, name: str) -> int:
+        """Position of the column called `name`."""
+        if name not in self.columns:
+            raise DataError(
+                f"found no column {name!r}, expected one of {', '.join(self.columns)}", file=self.file
+            )
+        return self.columns.index(name)
+
+    def column(self, name: str) -> list[str]:
+        """All values of a column."""
+        return self.table.column(self.index(name))
+
+    def render(
+        self, labels: Sequence[str], ids: npt.NDArray[np.int32], separator: str | None = None
+    ) -> bytes:
+        """The text as it was read, with `labels[ids[token]]` as a last field (separator: the file's own)."""
+        return self.table.render(list(labels), ids, separator)
+
+    def error(self, message: str, token: int, name: str) -> DataError:
+        """A `DataError` that points at one field."""
+        if self.sentence_lines is None:
+            line, column = self.table.place(token, self.index(name))
+            return DataError(message, file=self.file, line=line, column=column)
+        sentence = int(np.searchsorted(self.table.sentence_starts, token, "right")) - 1
+        place = token - int(self.table.sentence_starts[sentence]) + 1
+        return DataError(
+            f"{message} (token {place})", file=self.file, line=self.sentence_lines[sentence] or None
+        )
+
+    def sentences(self) -> Iterator[Sentence]:
+        """The sentences as records."""
+        table, comments = self.table, self._comments()
+        starts, lines, documents = table.sentence_starts.tolist(), table.lines, table.documents.tolist()
+        for s, document in enumerate(documents):
+            first, last = starts[s], starts[s + 1]
+            columns = {name: table.column_slice(c, first, last) for c, name in enumerate(self.columns)}
+            line = int(lines[first]) if first < last else self.line
+            yield Sentence(columns, comments=comments.get(s, []), document=document, line=line)
+
+    def _comments(self) -> dict[int, list[str]]:
+        grouped: dict[int, list[str]] = {}
+        for sentence, text in self.table.comments:
+            grouped.setdefault(sentence, []).append(text)
+        return grouped
+
+
+def pack(
+    sentences: Iterable[Sentence], columns: str | Sequence[str] | None = None, file: str | None = None
+) -> Block:
+    """A block of given sentences; `columns` chooses and orders (default: as in the first sentence)."""
+    listed = list(sentences)
+    names = column_names(columns) or (tuple(listed[0].columns) if listed else ())
+    flat: list[list[str]] = [[] for _ in names]
+    for sentence in listed:
+        for values, name in zip(flat, names, strict=True):
+            if len(sentence.columns.get(name, ())) != len(sentence):
+                raise DataError(f"found no complete column {name!r}", file=file, line=sentence.line or None)
+            values.extend(sentence.columns[name])
+    try:
+        table = from_columns(flat, [len(sentence) for sentence in listed])
+    except ValueError as error:
+        raise DataError(str(error), file=file) from error
+    return Block(table, names, file, sentence_lines=tuple(sentence.line for sentence in listed))
+
+
+def column_names(columns: str | Sequence[str] | None) -> tuple[str, ...]:
+    """Names from a sequence or a blank-separated string; every name once."""
+    names = tuple(columns.split() if isinstance(columns, str) else columns or ())
+    if len(set(names)) < len(names):
+        raise DataError(f"found a column name twice in {' '.join(names)!r}, expected distinct names")
+    return names
+
+
+def guess_names(count: int) -> tuple[str, ...]:
+    """`word`, then `c1`, `c2`…, and `label` for the last one."""
+    return ("word", *(f"c{i}" for i in range(1, count - 1)), "label")[:count]
+
+
+def read_blocks(
+    source: Source,
+    columns: str | Sequence[str] | None = None,
+    *,
+    separator: str | None = None,
+    comments: str | None = "auto",
+    block_bytes: int = 1 << 20,
+) -> Iterator[Block]:
+    r"""Read a column file in blocks of whole sentences; memory stays flat however long the file is.
+
+    Fields are separated by blanks or tabs, or by single tabs only with `separator="\t"`; without
+    `columns` the names are guessed from their number. Blank lines end sentences; a line whose first
+    field is `-DOCSTART-` begins a document. `comments`: with "auto", a line that starts with `#` is a
+    comment if it stands before a sentence and has not the file's number of columns; any other string
+    makes every line that starts with it a comment; None allows no comments.
+    """
+    names, file = column_names(columns), name_of(source)
+    options: dict[str, Any] = {"tabs_only": separator == "\t", "first_line": 1, "first_document": 0}
+    options |= (
+        {"comment": "#"} if comments == "auto" else {"comment": comments or "", "comment_anywhere": True}
+    )
+    with open_source(source) as stream:
+        for text in _sentence_chunks(stream, max(block_bytes, 1)):
+            table = _parse(text, file, columns=len(names), **options)
+            names = names or guess_names(table.columns)
+            yield Block(table, names, file, options["first_line"])
+            options["first_line"] += text.count(b"\n")
+            options["first_document"] += table.marks
+
+
+def _parse(text: bytes, file: str, **options: Any) -> TokenTable:
+    try:
+        return parse_columns(text, **options)
+    except ValueError as error:
+        message, line, column = (*error.args, None, None)[:3]
+        raise DataError(message, file=file, line=line, column=column) from None
+
+
+def _sentence_cut(buffer: bytearray, start: int) -> int:
+    """The end of a blank line after `start`, the last one if they are of the usual kind; 0 if there is none."""
+    for blank in (b"\n\n", b"\n\r\n"):
+        if (at := buffer.rfind(blank, start)) >= 0:
+            return at + len(blank)
+    match = _BLANK_LINE.search(buffer, start)
+    return match.end() if match else 0
+
+
+def _sentence_chunks(stream: BinaryIO, size: int) -> Iterator[bytes]:
+    """Chunks that end with a blank line; only the last one may end otherwise."""
+    buffer, scanned = bytearray(), 0
+    while chunk := stream.read(size):
+        buffer += chunk
+        if cut := _sentence_cut(buffer, scanned):
+            yield bytes(buffer[:cut])
+            del buffer[:cut]
+        # Nothing before the last line, which may still grow, needs a second look.
+        scanned = max(buffer.rfind(b"\n"), 0)
+    if buffer:
+        yield bytes(buffer)

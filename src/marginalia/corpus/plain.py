@@ -1,0 +1,82 @@
+"""Plain text, one sentence a line: raw, or already cut into words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from ..errors import DataError
+from .records import Sentence, Span
+from .schemes import labels_of, spans_of
+from .streams import Source, Target, name_of, open_target, read_lines
+from .tokenizers import tokenizer_named
+
+
+def read_plain(source: Source, tokenizer: str = "whitespace") -> Iterator[Sentence]:
+    """Sentences of raw text with character offsets; blank lines are skipped."""
+    tokenize = tokenizer_named(tokenizer)
+    for number, text in _texts(source):
+        if offsets := tokenize(text):
+            tokens = [text[start:end] for start, end in offsets]
+            yield Sentence({"word": tokens}, text=text, offsets=offsets, line=number)
+
+
+def _texts(source: Source) -> Iterator[tuple[int, str]]:
+    for number, line in read_lines(source):
+        text = line.rstrip("\r\n")
+        yield number, text.removeprefix("\ufeff") if number == 1 else text
+
+
+def write_plain(sentences: Iterable[Sentence], target: Target) -> None:
+    """One sentence a line: its text, or its tokens with blanks between them."""
+    with open_target(target) as write:
+        for sentence in sentences:
+            write((" ".join(sentence.tokens) if sentence.text is None else sentence.text) + "\n")
+
+
+def read_segmented(source: Source, tag_separator: str | None = None) -> Iterator[Sentence]:
+    """Words between blanks become characters labelled with BMES (columns `word` and `label`).
+
+    With a `tag_separator` such as "/", every word ends in its tag (`word/tag`, cut at the last
+    separator), and labels are typed: `B-nr`.
+    """
+    for number, text in _texts(source):
+        # Only blanks and tabs separate: the ideographic space may be a word of its own.
+        words = [word for word in text.replace("\t", " ").split(" ") if word]
+        if words:
+            pairs = [_word_and_tag(word, tag_separator, name_of(source), number, text) for word in words]
+            yield _characters(pairs, number)
+
+
+def _word_and_tag(item: str, separator: str | None, file: str, line: int, text: str) -> tuple[str, str]:
+    if separator is None:
+        return item, ""
+    word, found, tag = item.rpartition(separator)
+    if not (word and found and tag):
+        column = text.index(item) + 1
+        raise DataError(f"found {item!r}, expected word{separator}tag", file=file, line=line, column=column)
+    return word, tag
+
+
+def _characters(pairs: list[tuple[str, str]], line: int) -> Sentence:
+    spans: list[Span] = []
+    for word, tag in pairs:
+        start = spans[-1].end if spans else 0
+        spans.append(Span(start, start + len(word), tag))
+    text = "".join(word for word, _ in pairs)
+    columns = {"word": list(text), "label": labels_of(spans, len(text), "BMES")}
+    return Sentence(
+        columns, text=text, offsets=[(i, i + 1) for i in range(len(text))], line=line, spans=spans
+    )
+
+
+def write_segmented(
+    sentences: Iterable[Sentence], target: Target, *, blank: str = " ", tag_separator: str | None = None
+) -> None:
+    """Join the characters of each word by their BMES labels, with `blank` between words."""
+    with open_target(target) as write:
+        for sentence in sentences:
+            pieces = [
+                "".join(sentence.tokens[start:end]) + (f"{tag_separator}{tag}" if tag_separator else "")
+                for start, end, tag in spans_of(sentence.columns["label"], "BMES")
+            ]
+            write(blank.join(pieces) + "\n")

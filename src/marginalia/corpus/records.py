@@ -1,0 +1,40 @@
+"""What a corpus is made of: sentences and labelled spans of their tokens."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+
+class Span(NamedTuple):
+    """Tokens `start` to `end` (exclusive) carry `label`; spans sort by place."""
+
+    start: int
+    end: int
+    label: str
+
+
+@dataclass(slots=True)
+class Sentence:
+    """One sentence: named columns of equal length, and where it came from.
+
+    `offsets` are the character offsets of the tokens in `text`; `document` counts the document marks
+    read so far; `origin` is what the reader kept to write the sentence back in the same shape.
+    """
+
+    columns: dict[str, list[str]]
+    text: str | None = None
+    offsets: list[tuple[int, int]] | None = None
+    comments: list[str] = field(default_factory=list)
+    document: int = 0
+    line: int = 0
+    spans: list[Span] = field(default_factory=list)
+    origin: Any = field(default=None, repr=False, compare=False)
+
+    @property
+    def tokens(self) -> list[str]:
+        """The column `word`, or the first one."""
+        return self.columns["word"] if "word" in self.columns else next(iter(self.columns.values()))
+
+    def __len__(self) -> int:
+        return len(self.tokens)

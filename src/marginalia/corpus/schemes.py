@@ -1,0 +1,246 @@
+"""How spans are spelled as one label per token: IOB1, IOB2, IOE1, IOE2, IOBES, BILOU, BMES.
+
+A label is `O`, a bare prefix (`B`) or prefix and type (`B-NP`, split at the first `-`). A scheme says which
+prefix a token gets by its role in its span (single, first, inside, last); all else follows from that:
+two neighbours are one span if their types agree, the left one need not close and the right one need not open.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import DataError, SettingsError
+from .records import Span
+
+Mask = npt.NDArray[np.uint8]
+_EDGE = ("", "")  # what stands before and after a sentence
+_OUTSIDE = ("", "O")
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """Prefixes by role; `twin_first` and `twin_last` replace a role only beside a span of the same type."""
+
+    name: str
+    single: str
+    first: str
+    inside: str
+    last: str
+    outside: bool = True
+    twin_first: str = ""
+    twin_last: str = ""
+
+    @property
+    def prefixes(self) -> frozenset[str]:
+        """All prefixes but `O`."""
+        roles = {self.single, self.first, self.inside, self.last, self.twin_first, self.twin_last}
+        return frozenset(roles - {""})
+
+    def spells(self, label: str) -> bool:
+        """Whether `label` belongs to this scheme's alphabet."""
+        if label == "O":
+            return self.outside
+        return split_label(label)[0] in self.prefixes and not label.endswith("-")
+
+    def must_open(self, prefix: str) -> bool:
+        """Whether a span always starts here."""
+        return prefix not in (self.inside, self.last, self.twin_last)
+
+    def must_close(self, prefix: str) -> bool:
+        """Whether a span always ends here."""
+        return prefix not in (self.inside, self.first, self.twin_first)
+
+    def joined(self, left: str, right: str, same_type: bool) -> bool:
+        """Whether two neighbours with these prefixes lie in one span; "" is the edge of the sentence."""
+        same_type = same_type and left not in _OUTSIDE and right not in _OUTSIDE
+        return same_type and not self.must_close(left) and not self.must_open(right)
+
+    def legal(self, left: str, right: str, same_type: bool) -> bool:
+        """Whether the scheme ever writes these prefixes side by side."""
+        if self.joined(left, right, same_type):
+            return True
+        twins = same_type and left not in _OUTSIDE and right not in _OUTSIDE
+        ends = {*_OUTSIDE, self.single, self.last, self.twin_first}
+        starts = {*_OUTSIDE, self.single, self.first, self.twin_last}
+        left_ends = twins if left and left == self.twin_last else left in ends
+        right_starts = twins if right and right == self.twin_first else right in starts
+        return left_ends and right_starts
+
+
+# In the order in which `detect` prefers them: the common ones first, then by how much they spell out.
+SCHEMES: dict[str, Scheme] = {
+    scheme.name: scheme
+    for scheme in (
+        Scheme("IOB2", "B", "B", "I", "I"),
+        Scheme("IOBES", "S", "B", "I", "E"),
+        Scheme("BILOU", "U", "B", "I", "L"),
+        Scheme("BMES", "S", "B", "M", "E", outside=False),
+        Scheme("IOE2", "E", "I", "I", "E"),
+        Scheme("IOB1", "I", "I", "I", "I", twin_first="B"),
+        Scheme("IOE1", "I", "I", "I", "I", twin_last="E"),
+    )
+}
+_ALIASES = {"BIO": "IOB2", "IOB": "IOB1", "BIOES": "IOBES", "IOE": "IOE1", "BIOUL": "BILOU"}
+
+
+class Problem(NamedTuple):
+    """A label that the scheme does not allow after `previous` (None: sentence start)."""
+
+    position: int
+    label: str
+    previous: str | None
+    why: str
+
+
+def scheme_named(name: str) -> Scheme:
+    """The scheme of that name (any case; BIO, BIOES and other usual names too)."""
+    known = SCHEMES.get(_ALIASES.get(name.upper(), name.upper()))
+    if known is None:
+        raise SettingsError(f"found scheme {name!r}, expected one of {', '.join(SCHEMES)}")
+    return known
+
+
+def split_label(label: str) -> tuple[str, str]:
+    """Prefix and type of a label; the type of a bare prefix is empty."""
+    prefix, _, type_ = label.partition("-")
+    return prefix, type_
+
+
+def _parsed(labels: Sequence[str], scheme: Scheme) -> list[tuple[str, str]]:
+    for position, label in enumerate(labels):
+        if not scheme.spells(label):
+            raise DataError(
+                f"found label {label!r} at token {position + 1}, expected a label of {scheme.name}"
+            )
+    return [split_label(label) for label in labels]
+
+
+def _legal_pair(scheme: Scheme, left: tuple[str, str], right: tuple[str, str]) -> bool:
+    return scheme.legal(left[0], right[0], left[1] == right[1])
+
+
+def detect(label_sequences: Iterable[Sequence[str]]) -> str | None:
+    """Name of the scheme that the labels of some sentences follow; None if they are not chunk labels.
+
+    Only schemes that know all the labels are considered; the one with the fewest illegal neighbours
+    wins, and the first in `SCHEMES` if several are equal, so a few annotation errors do no harm.
+    """
+    pairs: Counter[tuple[str, str]] = Counter()
+    for labels in label_sequences:
+        pairs.update(pairwise(["", *labels, ""]))
+    distinct = {label for pair in pairs for label in pair} - {""}
+    fitting = [s for s in SCHEMES.values() if distinct and all(s.spells(label) for label in distinct)]
+    return min(fitting, key=lambda scheme: _violations(pairs, scheme)).name if fitting else None
+
+
+def _violations(pairs: Counter[tuple[str, str]], scheme: Scheme) -> int:
+    return sum(
+        count
+        for (left, right), count in pairs.items()
+        if not _legal_pair(scheme, split_label(left), split_label(right))
+    )
+
+
+def spans_of(labels: Sequence[str], scheme: str) -> list[Span]:
+    """The spans that labels spell; an illegal label starts a new span, as in conlleval."""
+    rules = scheme_named(scheme)
+    spans: list[Span] = []
+    start, previous = 0, _EDGE
+    for position, current in enumerate([*_parsed(labels, rules), _EDGE]):
+        if not rules.joined(previous[0], current[0], previous[1] == current[1]):
+            if previous[0] not in _OUTSIDE:
+                spans.append(Span(start, position, previous[1]))
+            start = position
+        previous = current
+    return spans
+
+
+def labels_of(spans: Iterable[Span], length: int, scheme: str) -> list[str]:
+    """Labels for `length` tokens; spans must not overlap (and must cover all tokens in BMES)."""
+    rules = scheme_named(scheme)
+    ordered = sorted(spans)
+    labels = [""] * length
+    for before, span, after in zip([None, *ordered], ordered, [*ordered[1:], None], strict=False):
+        if not (before.end if before else 0) <= span.start < span.end <= length:
+            raise DataError(
+                f"{tuple(span)} is empty, outside of {length} tokens, or overlaps the span before"
+            )
+        follows = before is not None and (before.end, before.label) == (span.start, span.label)
+        followed = after is not None and (after.start, after.label) == (span.end, span.label)
+        labels[span.start : span.end] = _spell(
+            rules.name, span.label, span.end - span.start, follows, followed
+        )
+    if not rules.outside and "" in labels:
+        raise DataError(f"token {labels.index('') + 1} is in no span, but {rules.name} has no label for that")
+    return [label or "O" for label in labels]
+
+
+@lru_cache(maxsize=1 << 12)
+def _spell(scheme: str, type_: str, length: int, follows: bool, followed: bool) -> tuple[str, ...]:
+    """The labels of one span, which may follow or be followed by a span of its type."""
+    rules = SCHEMES[scheme]
+    prefixes = [rules.first, *[rules.inside] * (length - 2), rules.last] if length > 1 else [rules.single]
+    if follows and rules.twin_first:
+        prefixes[0] = rules.twin_first
+    if followed and rules.twin_last:
+        prefixes[-1] = rules.twin_last
+    return tuple(f"{prefix}-{type_}" if type_ else prefix for prefix in prefixes)
+
+
+def convert(labels: Sequence[str], source: str, target: str) -> list[str]:
+    """The same spans in another scheme."""
+    return labels_of(spans_of(labels, source), len(labels), target)
+
+
+def validate(labels: Sequence[str], scheme: str) -> list[Problem]:
+    """Every label that may not stand where it stands; a sentence must not end inside a span either."""
+    rules = scheme_named(scheme)
+    problems: list[Problem] = []
+    for position, label in enumerate(labels):
+        previous = labels[position - 1] if position else None
+        if why := _complaint(rules, previous, label, final=position == len(labels) - 1):
+            problems.append(Problem(position, label, previous, why))
+    return problems
+
+
+def _complaint(rules: Scheme, previous: str | None, label: str, *, final: bool) -> str:
+    if not rules.spells(label):
+        return f"{label!r} is not a label of {rules.name}"
+    left, right = split_label(previous or ""), split_label(label)
+    if (previous is None or rules.spells(previous)) and not _legal_pair(rules, left, right):
+        return f"{label} cannot {f'follow {previous}' if previous else 'start a sentence'} in {rules.name}"
+    if final and not _legal_pair(rules, right, _EDGE):
+        return f"{label} cannot end a sentence in {rules.name}"
+    return ""
+
+
+def repair(labels: Sequence[str], scheme: str) -> tuple[list[str], int]:
+    """Legal labels for the spans that `spans_of` reads, and how many labels had to change."""
+    legal = convert(labels, scheme, scheme)
+    return legal, sum(old != new for old, new in zip(labels, legal, strict=True))
+
+
+def legal_transitions(labels: Sequence[str], scheme: str | None) -> tuple[Mask, Mask, Mask]:
+    """Masks of what the scheme allows: start [L], transition [L, L] (row then column), end [L]."""
+    size = len(labels)
+    if scheme is None:
+        return np.ones(size, np.uint8), np.ones((size, size), np.uint8), np.ones(size, np.uint8)
+    rules = scheme_named(scheme)
+    parsed = _parsed(labels, rules)
+    alphabet = ["", *sorted({prefix for prefix, _ in parsed})]
+    table = np.array(
+        [[[rules.legal(a, b, same) for same in (False, True)] for b in alphabet] for a in alphabet], np.uint8
+    )
+    prefix = np.array([alphabet.index(p) for p, _ in parsed], np.intp)
+    types = {type_: number for number, (_, type_) in enumerate(parsed)}
+    type_ids = np.array([types[type_] for _, type_ in parsed], np.intp)
+    same = (type_ids[:, None] == type_ids[None, :]).astype(np.intp)
+    return table[0, prefix, 0], table[prefix[:, None], prefix[None, :], same], table[prefix, 0, 0]

@@ -1,0 +1,100 @@
+"""Opening what users name: paths, `-` for standard input or output, gzip by suffix, open streams."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import sys
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import IO, Any, BinaryIO, cast
+
+from ..errors import DataError
+
+Source = str | os.PathLike[str] | IO[bytes] | IO[str]
+Target = Source
+
+
+def name_of(source: Source) -> str:
+    """How error messages call a source."""
+    if isinstance(source, (str, os.PathLike)):
+        return "<stdin>" if source == "-" else os.fspath(source)
+    name = getattr(source, "name", None)
+    return name if isinstance(name, str) else "<stream>"
+
+
+@contextmanager
+def _blaming(name: str) -> Iterator[None]:
+    try:
+        yield
+    except BrokenPipeError:
+        raise  # the reader of our output went away: nothing is wrong with the data
+    except (OSError, EOFError, zlib.error) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise DataError(f"cannot read or write: {reason}", file=name) from error
+
+
+def _open_path(path: str, mode: str) -> BinaryIO:
+    opener: Callable[..., Any] = gzip.open if path.endswith(".gz") else open
+    return cast(BinaryIO, opener(path, mode))
+
+
+def _binary(stream: IO[bytes] | IO[str]) -> BinaryIO:
+    if isinstance(stream, io.StringIO):
+        return io.BytesIO(stream.read().encode("utf-8", "surrogatepass"))
+    return cast(BinaryIO, getattr(stream, "buffer", stream))
+
+
+@contextmanager
+def open_source(source: Source) -> Iterator[BinaryIO]:
+    """A binary stream to read; only what was opened here is closed. Failures are `DataError`s."""
+    with _blaming(name_of(source)):
+        if source == "-":
+            yield _binary(sys.stdin)
+        elif isinstance(source, (str, os.PathLike)):
+            with _open_path(os.fspath(source), "rb") as stream:
+                yield stream
+        else:
+            yield _binary(source)
+
+
+@contextmanager
+def open_target(target: Target) -> Iterator[Callable[[str], object]]:
+    """A function that writes text as UTF-8, without touching line ends."""
+    with _blaming("<stdout>" if target == "-" else name_of(target)):
+        if target == "-":
+            sys.stdout.flush()
+            yield _encoded(_binary(sys.stdout))
+        elif isinstance(target, (str, os.PathLike)):
+            with _open_path(os.fspath(target), "wb") as stream:
+                yield _encoded(stream)
+        elif isinstance(target, io.StringIO):
+            yield target.write
+        else:
+            target.flush()
+            yield _encoded(_binary(target))
+
+
+def _encoded(stream: BinaryIO) -> Callable[[str], object]:
+    return lambda text: stream.write(text.encode())
+
+
+def read_lines(source: Source) -> Iterator[tuple[int, str]]:
+    """Line numbers and lines with their line breaks; a byte order mark is left to the caller."""
+    with open_source(source) as stream:
+        for number, raw in enumerate(stream, 1):
+            try:
+                line = raw.decode()
+            except UnicodeDecodeError as error:
+                raise _undecodable(raw, error.start, name_of(source), number) from None
+            if "\0" in line:
+                raise _undecodable(raw, raw.index(0), name_of(source), number)
+            yield number, line
+
+
+def _undecodable(raw: bytes, at: int, file: str, line: int) -> DataError:
+    what = f"byte 0x{raw[at]:02X}" if raw[at] else "a NUL byte"
+    column = len(raw[:at].decode().removeprefix("\ufeff" if line == 1 else "")) + 1
+    return DataError(f"found {what}, expected UTF-8 text", file=file, line=line, column=column)

@@ -1,0 +1,58 @@
+"""Cutting raw text into tokens: functions from a text to the character offsets of its tokens."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable
+
+from ..errors import SettingsError
+
+Offsets = list[tuple[int, int]]
+Tokenizer = Callable[[str], Offsets]
+
+_WHITESPACE = re.compile(r"\S+")
+_WORDS = re.compile(r"\w+|[^\w\s]")
+_CHARACTERS = re.compile(r"\S")
+
+
+def whitespace(text: str) -> Offsets:
+    """Runs of anything but white space."""
+    return [match.span() for match in _WHITESPACE.finditer(text)]
+
+
+def words(text: str) -> Offsets:
+    """Runs of letters, digits and their combining marks; every other sign by itself."""
+    found = [match.span() for match in _WORDS.finditer(text)]
+    return found if text.isascii() else _join_marks(text, found)
+
+
+def _join_marks(text: str, found: Offsets) -> Offsets:
+    """Vowel signs and accents of their own are no `\\w`: glue them to the letters around them."""
+    joined: Offsets = []
+    for start, end in found:
+        touches = bool(joined) and joined[-1][1] == start
+        if touches and (_is_mark(text[start]) or (_is_mark(text[start - 1]) and text[start].isalnum())):
+            joined[-1] = (joined[-1][0], end)
+        else:
+            joined.append((start, end))
+    return joined
+
+
+def _is_mark(character: str) -> bool:
+    return unicodedata.category(character).startswith("M")
+
+
+def characters(text: str) -> Offsets:
+    """Every character but white space."""
+    return [match.span() for match in _CHARACTERS.finditer(text)]
+
+
+TOKENIZERS: dict[str, Tokenizer] = {"whitespace": whitespace, "words": words, "characters": characters}
+
+
+def tokenizer_named(name: str) -> Tokenizer:
+    """The tokenizer of that name."""
+    if name not in TOKENIZERS:
+        raise SettingsError(f"found tokenizer {name!r}, expected one of {', '.join(TOKENIZERS)}")
+    return TOKENIZERS[name]

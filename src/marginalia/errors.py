@@ -1,0 +1,26 @@
+"""Every error the library raises on purpose. Each message says what was found and what was expected."""
+
+from __future__ import annotations
+
+
+class MarginaliaError(Exception):
+    """Base of all errors of this library."""
+
+
+class SettingsError(MarginaliaError):
+    """A setting, option or template is unknown, out of bounds or contradictory."""
+
+
+class DataError(MarginaliaError):
+    """Input text or labels are not what the format or the scheme promises."""
+
+    def __init__(
+        self, message: str, *, file: str | None = None, line: int | None = None, column: int | None = None
+    ) -> None:
+        self.message, self.file, self.line, self.column = message, file, line, column
+        place = ":".join(str(part) for part in (file, line, column) if part is not None)
+        super().__init__(f"{place}: {message}" if place else message)
+
+
+class ModelError(MarginaliaError):
+    """A model file is truncated, damaged, foreign, too new, or does not fit the request."""

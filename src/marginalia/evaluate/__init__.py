@@ -1,0 +1,34 @@
+"""How good is a labelling, and is one better than another: scores, tables, intervals and significance tests.
+
+Columns of labels walk one way: `encode` (strings to ids) -> `conlleval` / `strict` / `tally` (ids to counts)
+-> `scoring` (counts to a `Report`) -> `significance` (two labellings to a `Comparison`). Nothing here reads
+files or prints.
+"""
+
+from marginalia.evaluate.report import Confused, Report, TypeScore
+from marginalia.evaluate.sampling import bootstrap_interval
+from marginalia.evaluate.scoring import evaluate, score_ids, sentence_counts
+from marginalia.evaluate.significance import (
+    Comparison,
+    McNemar,
+    Randomisation,
+    approximate_randomisation,
+    compare,
+    mcnemar,
+)
+
+__all__ = [
+    "Comparison",
+    "Confused",
+    "McNemar",
+    "Randomisation",
+    "Report",
+    "TypeScore",
+    "approximate_randomisation",
+    "bootstrap_interval",
+    "compare",
+    "evaluate",
+    "mcnemar",
+    "score_ids",
+    "sentence_counts",
+]

@@ -1,0 +1,71 @@
+r"""From what a user names, a ready-made set or a template file of any of three kinds, to a program.
+
+The kind of a file follows from its template lines, comments and empty lines aside. A line is *foreign* if
+it begins with `U`, `B`, `u`, `b` or `*` and goes on with digits only, or has a macro such as `%x[0,0]`. A
+file without foreign lines is in our language. A file with some is Wapiti's if one of them begins with `u`,
+`b` or `*`, or has a command that CRF++ lacks (`%t`, `%m`, `%X`, `%T`, `%M`, `@`); else it is CRF++'s.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from marginalia.errors import SettingsError
+from marginalia.features.crfpp import parse_crfpp
+from marginalia.features.program import Program
+from marginalia.features.reading import Columns, nearest
+from marginalia.features.sets import SETS, load_set, with_lists
+from marginalia.features.templates import parse_templates
+from marginalia.features.wapiti import parse_wapiti
+
+_FOREIGN = re.compile(r"[UBub*](?:\d*\s*$|.*%[xtmXTM]\[)")
+_WAPITI = re.compile(r"[ub*]|.*%(?:[tmXTM]\[|x\[@)")
+
+
+def file_kind(text: str) -> str:
+    """ "crfpp", "wapiti" or "marginalia": the kind of a template file, by its text."""
+    foreign = [line for line in text.removeprefix("\ufeff").splitlines() if _FOREIGN.match(line)]
+    if not foreign:
+        return "marginalia"
+    return "wapiti" if any(_WAPITI.match(line) for line in foreign) else "crfpp"
+
+
+def load_features(
+    name_or_path: str, columns: Sequence[str], label: str, lists: Mapping[str, str] | None = None
+) -> Program:
+    """The program of a ready-made set or of a template file, for data with these columns.
+
+    A name of a set means the set; write `./pos` for a file of that name. `lists` (name: file) adds
+    templates for phrase lists, matched against the first column.
+    """
+    if not columns:
+        raise SettingsError("features need data with at least one column.")
+    if name_or_path in SETS:
+        program = load_set(name_or_path, columns, label)
+    else:
+        program = load_file(Path(name_or_path), Columns(columns, label))
+    return with_lists(program, lists or {}, columns[0])
+
+
+def load_file(path: Path, columns: Columns) -> Program:
+    """The program of a template file of any kind."""
+    if not path.is_file():
+        raise SettingsError(
+            f"features: '{path}' is neither a ready-made set nor a template file. {nearest(str(path), SETS)}"
+        )
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(f"{path}: cannot be read as UTF-8 text: {error}.") from error
+    kind = file_kind(text)
+    if kind == "crfpp":
+        program = parse_crfpp(text, columns, file=str(path))
+    elif kind == "wapiti":
+        program = parse_wapiti(text, columns, file=str(path))
+    else:
+        program = parse_templates(text, columns, file=str(path), folder=path.parent)
+    if not program.templates:
+        raise SettingsError(f"{path}: there is no template in this file.")
+    return program

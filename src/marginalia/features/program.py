@@ -1,0 +1,182 @@
+"""The compiled form of a feature template file: plain data that the native core runs.
+
+A program has *attributes*, functions from the string of a token to a string or to nothing, and *templates*,
+which join literal text and attribute values of nearby tokens. The concatenation is the feature's name, and
+**a feature is its name**: two templates that give the same string in the same scope give the same feature
+(so templates of CRF++ that share an identifier make a bag of words). A template with an absent value gives
+no feature.
+
+A `node` feature is seen with the label of the current token, an `edge` feature with the labels of the
+previous and the current token. An edge template of literals only is the plain label bigram, a node template
+of literals only the plain label.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from marginalia.errors import ModelError
+
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """A function of one column.
+
+    `first` ("1" at the first token of the sentence, else nothing; column and argument are empty) and `list`
+    (argument: the list's name; IOB2 of the longest matches from left to right, lower-cased: "B", "I" or
+    nothing) need the whole sentence; all others are functions of one string, by `_core.evaluate_attribute`.
+    """
+
+    function: str
+    argument: str
+    column: str
+
+
+@dataclass(frozen=True)
+class Value:
+    """The value of an attribute at another token: at the current position plus `offset`; or, if absolute,
+    at `offset` counted from the sentence's start (0 is the first token) or, negative, from its end (-1 is
+    the last).
+
+    `before[k]` is used instead when that position lies k + 1 tokens before the sentence, `after[k]` when it
+    lies k + 1 tokens behind it; the last entry serves all farther ones. Neither is ever empty.
+    """
+
+    attribute: int
+    offset: int
+    absolute: bool
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Template:
+    """What is joined into a feature's name. Scope: "node" or "edge"."""
+
+    scope: str
+    pieces: tuple[str | Value, ...]
+
+
+@dataclass(frozen=True)
+class Program:
+    """A compiled template file.
+
+    `lists` gives the files of the phrase lists by name. `left_out` holds the lines of a ready-made set that
+    were left out because the data lack their columns.
+    """
+
+    attributes: tuple[Attribute, ...]
+    templates: tuple[Template, ...]
+    lists: dict[str, str] = field(default_factory=dict)
+    left_out: tuple[str, ...] = ()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that the program reads, in the order of their first use."""
+        return tuple(dict.fromkeys(a.column for a in self.attributes if a.column))
+
+    def to_json(self) -> str:
+        """The program as text, the same for equal programs."""
+        return json.dumps(
+            {
+                "version": VERSION,
+                "attributes": [[a.function, a.argument, a.column] for a in self.attributes],
+                "templates": [[t.scope, [_piece_to_json(p) for p in t.pieces]] for t in self.templates],
+                "lists": self.lists,
+                "left_out": self.left_out,
+            },
+            ensure_ascii=False,
+            separators=(",", ":"),
+        )
+
+    @classmethod
+    def from_json(cls, text: str) -> Program:
+        """The program of `to_json`; a ModelError if the text is damaged or of a newer version."""
+        try:
+            data = json.loads(text)
+            if data["version"] != VERSION:
+                raise ModelError(f"the template program has version {data['version']}, expected {VERSION}")
+            attributes = tuple(Attribute(*map(str, row)) for row in data["attributes"])
+            templates = tuple(
+                Template(str(scope), tuple(_piece_from_json(p) for p in pieces))
+                for scope, pieces in data["templates"]
+            )
+            lists = {str(name): str(path) for name, path in data["lists"].items()}
+            program = cls(attributes, templates, lists, tuple(map(str, data["left_out"])))
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise ModelError(f"the template program is damaged: {error!r}") from error
+        program._check()
+        return program
+
+    def _check(self) -> None:
+        for template in self.templates:
+            if template.scope not in ("node", "edge"):
+                raise ModelError(f"the template program is damaged: scope '{template.scope}'")
+            for piece in template.pieces:
+                if isinstance(piece, Value) and not 0 <= piece.attribute < len(self.attributes):
+                    raise ModelError(f"the template program is damaged: attribute {piece.attribute}")
+
+
+def _piece_to_json(piece: str | Value) -> str | list[Any]:
+    if isinstance(piece, str):
+        return piece
+    return [piece.attribute, piece.offset, piece.absolute, piece.before, piece.after]
+
+
+def _piece_from_json(piece: str | list[Any]) -> str | Value:
+    if isinstance(piece, str):
+        return piece
+    attribute, offset, absolute, before, after = piece
+    return Value(int(attribute), int(offset), bool(absolute), tuple(map(str, before)), tuple(map(str, after)))
+
+
+def boundaries(prefix: str, distance: int) -> tuple[str, ...]:
+    """The values outside the sentence, up to a distance: `_B-` gives `_B-1`, `_B-2`…"""
+    return tuple(f"{prefix}{k}" for k in range(1, max(distance, 1) + 1))
+
+
+class ProgramBuilder:
+    """Collects templates and numbers their attributes; begins with what another program has."""
+
+    def __init__(self, program: Program | None = None) -> None:
+        self._program = program or Program((), ())
+        self._attributes = {a: i for i, a in enumerate(self._program.attributes)}
+        self._templates = list(self._program.templates)
+        self.lists = dict(self._program.lists)
+
+    def value(self, attribute: Attribute, offset: int) -> Value:
+        """An attribute at an offset from the current token; `_B-1`, `_B+1`… outside, as in CRF++."""
+        return self.value_with(
+            attribute, offset, False, boundaries("_B-", -offset), boundaries("_B+", offset)
+        )
+
+    def value_with(
+        self,
+        attribute: Attribute,
+        offset: int,
+        absolute: bool,
+        before: tuple[str, ...],
+        after: tuple[str, ...],
+    ) -> Value:
+        """An attribute at an offset, with the values it has outside the sentence."""
+        number = self._attributes.setdefault(attribute, len(self._attributes))
+        return Value(number, offset, absolute, before, after)
+
+    def add(self, scope: str, pieces: Iterator[str | Value]) -> None:
+        """A template; empty literals are dropped."""
+        self._templates.append(Template(scope, tuple(piece for piece in pieces if piece != "")))
+
+    def build(self, left_out: tuple[str, ...] = ()) -> Program:
+        """The program collected so far."""
+        return replace(
+            self._program,
+            attributes=tuple(self._attributes),
+            templates=tuple(self._templates),
+            lists=dict(self.lists),
+            left_out=self._program.left_out + left_out,
+        )

@@ -1,0 +1,51 @@
+"""Ready-made sets of templates, each a text in our language under `sets/`.
+
+They name the columns `word`, `pos` and `chunk`; `word` is the first column if none has that name. Lines
+whose columns the data lack, or whose column is the label, are left out and noted in `Program.left_out`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from importlib import resources
+
+from marginalia.errors import SettingsError
+from marginalia.features.program import Program
+from marginalia.features.reading import Columns
+from marginalia.features.templates import parse_templates
+
+SETS = ("pos", "chunking", "collins-np", "ner", "characters", "fields")
+"""The names of the ready-made sets."""
+
+LIST_TEMPLATES = """
+both: list({name})({column})[-2..2]
+both: list({name})({column})[-2]/list({name})({column})[-1]
+both: list({name})({column})[-1]/list({name})({column})[0]
+both: list({name})({column})[0]/list({name})({column})[1]
+"""
+"""What Kazama & Torisawa's table 1 makes of each list of names."""
+
+
+def text_of_set(name: str) -> str:
+    """The templates of a ready-made set, to be read or changed; the first line says what it is for."""
+    return (resources.files("marginalia.features") / "sets" / f"{name}.txt").read_text(encoding="utf-8")
+
+
+def load_set(name: str, columns: Sequence[str], label: str) -> Program:
+    """A ready-made set for data with these columns; an error if nothing of it applies to them."""
+    known = Columns(columns, label, {"word": columns[0]})
+    program = parse_templates(text_of_set(name), known, file=f"set '{name}'", skip_missing=True)
+    if not program.attributes:
+        raise SettingsError(f"the feature set '{name}' uses no column of the data: {', '.join(columns)}.")
+    return program
+
+
+def with_lists(program: Program, lists: Mapping[str, str], column: str) -> Program:
+    """The program with templates for phrase lists (name: file), matched against the words of a column."""
+    known = Columns((column,), label="", aliases={})
+    for name, path in lists.items():
+        text = LIST_TEMPLATES.format(name=name, column="token")
+        onto = replace(program, lists={**program.lists, name: path})
+        program = parse_templates(text, known, file=f"list '{name}'", onto=onto)
+    return program

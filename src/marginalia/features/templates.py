@@ -1,0 +1,309 @@
+r"""Our template language: a template a line, `#` begins a comment.
+
+    word[0]                    the word
+    word[-1]/word[0]           two words joined
+    lower(word)[-2..2]         one template for each offset
+    prefix(1..4)(word)[0]      one template for each length
+    edge: pos[0]               seen with the labels of two tokens; `both:` makes it a node feature as well
+    edge:                      the plain label bigram; `node:` alone is the plain label
+    list people = people.txt   a list of phrases, one a line, beside the template file: list(people)(word)[0]
+
+A value is `column[offset]`, `function(column)[offset]` or `function(argument)(column)[offset]`; functions
+do not nest. `token` stands for the first column, whatever its name. Ranges of several values in a line are
+combined in all ways. A feature is named after its template, as in `word[-1]/word[0]=the/dog` or
+`edge:pos[0]=NN`. Before the sentence every value is `_B-1`, `_B-2`…, after it `_B+1`, `_B+2`…, counted
+outwards. If a value is absent there is no feature.
+
+Functions (of Unicode code points; upper, lower, letter, digit, mark as in the general categories Lu and Lt,
+Ll, other L, Nd, M):
+
+    lower(c)            lower case, code point by code point
+    prefix(n)(c)        the first n code points, 1 to 99; absent if there are fewer
+    suffix(n)(c)        the last n code points
+    shape(c)            upper X, lower x, other letters c, digit d, marks skipped, the rest as it is:
+                        Animal-42 is Xxxxxx-dd
+    collapsed-shape(c)  the same with equal neighbours written once: Xx-d
+    has(flag)(c)        1 if the text contains a digit | upper | hyphen (- U+2010 U+2011), else absent
+    is(class)(c)        1 if the text is of a word-form class (below), else absent
+    char-class(c)       of the first code point: han hiragana katakana hangul latin greek cyrillic; cjk-digit
+                        (〇零一二三四五六七八九十百千万萬亿億兆两兩); letter of another script; digit, punct
+                        (punctuation and symbols), space, other; absent for an empty text
+    test("regex")(c)    true or false: does the expression match somewhere?
+    match("regex")(c)   the leftmost part that matches, else empty; lower-match("regex")(c): in lower case
+    list(name)(c)       B or I inside the longest matches of a list's phrases, ignoring case; absent outside
+    first               1 at the first token of the sentence, absent elsewhere: first[0]
+
+Word-form classes, after Bikel et al. 1999; a word may be of several: `two-digits` and `four-digits`
+(exactly), `number` (only digits), `digits-letters`, `digits-dash`, `digits-slash`, `digits-comma`,
+`digits-period` (at least one digit and at least one of the other), `initial-cap` (begins with an upper-case
+letter), `all-caps` (only upper-case letters), `lower-case` (only lower-case letters), `cap-period` (an
+upper-case letter and a period, nothing else).
+
+Regular expressions are Wapiti's: `.` any code point, `\d` digit, `\a` letter or mark, `\w` letter, mark or
+digit, `\l` lower, `\u` upper, `\p` punctuation or symbol, `\s` space, in upper case the complements; `x*`
+any number of x, as few as possible; `x?` x if possible; `^` at the beginning and `$` at the end anchor; `\`
+before others quotes them.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from marginalia.features.program import Attribute, Program, ProgramBuilder, Value
+from marginalia.features.reading import Columns, Line, check_argument, lines, nearest
+
+FORMS = {
+    "lower": "lower(word)[0]",
+    "prefix": "prefix(3)(word)[0]",
+    "suffix": "suffix(3)(word)[0]",
+    "shape": "shape(word)[0]",
+    "collapsed-shape": "collapsed-shape(word)[0]",
+    "has": "has(digit)(word)[0]",
+    "is": "is(all-caps)(word)[0]",
+    "char-class": "char-class(word)[0]",
+    "test": 'test("^\\d")(word)[0]',
+    "match": 'match("^\\d*")(word)[0]',
+    "lower-match": 'lower-match("\\a*$")(word)[0]',
+    "list": "list(name)(word)[0]",
+    "first": "first[0]",
+}
+"""Every function, by an example of its use."""
+
+FARTHEST = 100
+
+_NAME = re.compile(r"[^\W\d][\w.-]*")
+_WORD = re.compile(r"[^\s()\"#]+")
+_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
+_RANGE = re.compile(r"([+-]?\d+)(?:\.\.([+-]?\d+))?")
+_SCOPE = re.compile(r"\s*(node|edge|both)\s*:")
+_DECLARATION = re.compile(r"\s*list\s+(?P<name>[^\s=(]+)\s*=\s*(?P<path>.*?)\s*(?:\s#.*)?$")
+
+
+@dataclass(frozen=True)
+class _Term:
+    """A value as written: all its arguments and offsets."""
+
+    function: str
+    arguments: tuple[str, ...]
+    column: str
+    column_at: int
+    offsets: tuple[int, ...]
+
+    def variants(self, column: str) -> Iterator[tuple[str, Attribute, int]]:
+        """(name, attribute, offset) of every value that the ranges stand for."""
+        for argument, offset in itertools.product(self.arguments, self.offsets):
+            yield f"{self._name(argument)}[{offset}]", Attribute(self.function, argument, column), offset
+
+    def _name(self, argument: str) -> str:
+        if self.function in ("column", "first"):
+            return self.column or self.function
+        if '"' in FORMS[self.function]:
+            argument = f'"{argument}"'
+        return (
+            f"{self.function}({argument})({self.column})" if argument else f"{self.function}({self.column})"
+        )
+
+
+class _Scanner:
+    """Reads the terms of one line from left to right."""
+
+    def __init__(self, line: Line, lists: Collection[str]) -> None:
+        self.line, self.lists, self.at = line, lists, 0
+
+    def scope(self) -> str:
+        found = _SCOPE.match(self.line.text)
+        self.at = found.end() if found else 0
+        return found[1] if found else "node"
+
+    def terms(self) -> list[_Term]:
+        """All terms up to the end of the line or a comment."""
+        if self._ended():
+            return []
+        terms = [self._term()]
+        while self._take("/"):
+            terms.append(self._term())
+        if not self._ended():
+            raise self._unexpected("'/', a comment or the end of the line")
+        return terms
+
+    def _ended(self) -> bool:
+        return not self._rest() or self._rest().startswith("#")
+
+    def _rest(self) -> str:
+        text = self.line.text
+        while self.at < len(text) and text[self.at].isspace():
+            self.at += 1
+        return text[self.at :]
+
+    def _unexpected(self, expected: str) -> Exception:
+        found = self._rest()
+        shown = f"'{found.split()[0]}'" if found else "the end of the line"
+        return self.line.error(self.at, f"found {shown}, expected {expected}.")
+
+    def _take(self, text: str) -> bool:
+        taken = self._rest().startswith(text)
+        self.at += len(text) * taken
+        return taken
+
+    def _expect(self, text: str) -> None:
+        if not self._take(text):
+            raise self._unexpected(f"'{text}'")
+
+    def _read(self, pattern: re.Pattern[str], expected: str) -> re.Match[str]:
+        self._rest()
+        found = pattern.match(self.line.text, self.at)
+        if not found:
+            raise self._unexpected(expected)
+        self.at = found.end()
+        return found
+
+    def _term(self) -> _Term:
+        self._rest()
+        start = self.at
+        name = self._read(_NAME, "a column or a function")[0]
+        if self._rest().startswith("("):
+            function, arguments, column, column_at = self._call(name, start)
+        elif name == "first":
+            function, arguments, column, column_at = name, ("",), "", start
+        elif name in FORMS:
+            raise self.line.error(start, f"the function {name} needs a column: {FORMS[name]}.")
+        else:
+            function, arguments, column, column_at = "column", ("",), name, start
+        self._expect("[")
+        offsets = self._range("an offset such as 0, -1 or -2..2")
+        self._expect("]")
+        return _Term(function, arguments, column, column_at, offsets)
+
+    def _call(self, name: str, start: int) -> tuple[str, tuple[str, ...], str, int]:
+        if name not in FORMS or name == "first":
+            functions = [known for known in FORMS if known != "first"]
+            raise self.line.error(start, f"there is no function '{name}'. {nearest(name, functions)}")
+        takes_argument = FORMS[name].count("(") == 2
+        arguments = self._argument(name) if takes_argument else ("",)
+        if not self._take("("):
+            raise self._unexpected(f"a column, as in {FORMS[name]}")
+        self._rest()
+        column_at = self.at
+        column = self._read(_NAME, "a column")[0]
+        if self._rest().startswith("("):
+            raise self.line.error(
+                column_at, f"functions do not nest: expected a column, as in {FORMS[name]}."
+            )
+        self._expect(")")
+        return name, arguments, column, column_at
+
+    def _argument(self, name: str) -> tuple[str, ...]:
+        self._expect("(")
+        self._rest()
+        start = self.at
+        arguments: tuple[str, ...]
+        if name in ("prefix", "suffix"):
+            arguments = tuple(map(str, self._range("a length such as 3 or 1..4")))
+        elif '"' in FORMS[name]:
+            arguments = (
+                self._read(_QUOTED, f"an expression in quotation marks, as in {FORMS[name]}")[0][1:-1],
+            )
+        else:
+            arguments = (self._read(_WORD, f"an argument, as in {FORMS[name]}")[0],)
+        for argument in arguments:
+            self._check(name, argument, start)
+        self._expect(")")
+        return arguments
+
+    def _check(self, name: str, argument: str, start: int) -> None:
+        if name != "list":
+            check_argument(name, argument, self.line, start)
+        elif argument not in self.lists:
+            message = f"no line 'list {argument} = file' declares this list. {nearest(argument, self.lists)}"
+            raise self.line.error(start, message)
+
+    def _range(self, expected: str) -> tuple[int, ...]:
+        found = self._read(_RANGE, expected)
+        first, last = int(found[1]), int(found[2] or found[1])
+        if first > last or first < -FARTHEST or last > FARTHEST:
+            raise self.line.error(
+                found.start(),
+                f"found {found[0]}, expected numbers from {-FARTHEST} to {FARTHEST}, the lower first.",
+            )
+        return tuple(range(first, last + 1))
+
+
+class _Compiler:
+    """Turns lines into templates; knows what earlier lines gave."""
+
+    def __init__(self, columns: Columns, builder: ProgramBuilder) -> None:
+        self.columns, self.builder = columns, builder
+        self._given: dict[str, Line] = {}
+
+    def add(self, line: Line, scope: str, terms: list[_Term]) -> None:
+        scopes = ("node", "edge") if scope == "both" else (scope,)
+        variants = [list(term.variants(self._column(term, line))) for term in terms]
+        for values in itertools.product(*variants):
+            for each in scopes:
+                self._add(line, each, values)
+
+    def _column(self, term: _Term, line: Line) -> str:
+        return self.columns.named(term.column, line, term.column_at) if term.column else ""
+
+    def _add(self, line: Line, scope: str, values: tuple[tuple[str, Attribute, int], ...]) -> None:
+        head = "/".join(name for name, _, _ in values)
+        marked = f"{scope}:{head}" if scope == "edge" or not values else head
+        if marked in self._given:
+            raise line.error(0, f"'{marked}' is already given by line {self._given[marked].number}.")
+        self._given[marked] = line
+        self.builder.add(scope, self._pieces(marked, values))
+
+    def _pieces(self, name: str, values: tuple[tuple[str, Attribute, int], ...]) -> Iterator[str | Value]:
+        yield f"{name}=" if values else name
+        for number, (_, attribute, offset) in enumerate(values):
+            if number:
+                yield "/"
+            yield self.builder.value(attribute, offset)
+
+
+def _declared(text: str, file: str, folder: Path) -> dict[str, str]:
+    lists: dict[str, str] = {}
+    for line in lines(text, file):
+        found = _DECLARATION.match(line.text)
+        if not found:
+            continue
+        if not _NAME.fullmatch(found["name"]) or not found["path"]:
+            raise line.error(found.start("name"), "expected 'list name = file'.")
+        if found["name"] in lists:
+            raise line.error(found.start("name"), f"the list '{found['name']}' is declared twice.")
+        lists[found["name"]] = str(folder / found["path"])
+    return lists
+
+
+def parse_templates(
+    text: str,
+    columns: Columns,
+    *,
+    file: str = "<templates>",
+    folder: Path | None = None,
+    onto: Program | None = None,
+    skip_missing: bool = False,
+) -> Program:
+    """Compile templates in our language.
+
+    `file` names the text in errors, `folder` is where its phrase lists are sought. The templates are added
+    to those of `onto`. With `skip_missing`, lines whose columns the data lack go to `left_out` instead of
+    being errors.
+    """
+    builder = ProgramBuilder(onto)
+    builder.lists.update(_declared(text, file, folder or Path()))
+    compiler, left_out = _Compiler(columns, builder), []
+    for line in lines(text, file):
+        if not line.text.split("#")[0].strip() or _DECLARATION.match(line.text):
+            continue
+        scanner = _Scanner(line, builder.lists)
+        scope, terms = scanner.scope(), scanner.terms()
+        if skip_missing and any(term.column and not columns.find(term.column) for term in terms):
+            left_out.append(line.text.strip())
+            continue
+        compiler.add(line, scope, terms)
+    return builder.build(tuple(left_out))
