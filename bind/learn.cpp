@@ -32,15 +32,15 @@ class ChainLearner {
   Chain chain_;
 };
 
-// Best labels of all examples, one after another.
+// Best labels of the examples [first, last), one after another.
 nb::ndarray<nb::numpy, std::int32_t> decode(const ChainShape& shape, const Examples& examples,
-                                            const SparseRows& weights) {
+                                            const SparseRows& weights, std::size_t first, std::size_t last) {
+  if (first > last || last > examples.sentences()) throw std::invalid_argument("examples out of range");
   std::vector<std::int32_t> labels;
   {
     nb::gil_scoped_release unlocked;
     Chain chain(shape, examples, weights);
-    labels.reserve(examples.tokens());
-    for (std::size_t i = 0; i < chain.size(); ++i)
+    for (std::size_t i = first; i < last; ++i)
       for (const std::uint32_t label : chain.best(i).output)
         labels.push_back(static_cast<std::int32_t>(label));
   }
@@ -54,7 +54,8 @@ void bind_learn(nb::module_& m) {
   m.def(
       "permutation", [](std::uint32_t n, std::uint64_t seed) { return give(permutation(n, seed)); }, "n"_a,
       "seed"_a, "A shuffled range, the same everywhere for the same seed.");
-  m.def("decode_chain", &decode, "shape"_a, "examples"_a, "weights"_a, "Best labels of all examples.");
+  m.def("decode_chain", &decode, "shape"_a, "examples"_a, "weights"_a, "first"_a, "last"_a,
+        "Best labels of the examples [first, last).");
   nb::class_<ChainLearner>(m, "ChainLearner", "A chain over a batch of examples, learning.")
       .def(nb::init<const ChainShape&, const Examples&, WeightTable&>(), "shape"_a, "examples"_a, "weights"_a,
            nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>())

@@ -138,6 +138,9 @@ void bind_table(nb::module_& m) {
   nb::class_<TokenTable>(m, "TokenTable", "Tokens of many sentences: rows of text fields.")
       .def_prop_ro(
           "columns", [](const TokenTable& t) { return t.columns; }, "Fields per token.")
+      .def_prop_ro(
+          "text", [](const TokenTable& t) { return nb::bytes(t.text.data(), t.text.size()); },
+          "The bytes that were read.")
       .def_prop_ro("tokens", &TokenTable::tokens, "Number of tokens.")
       .def_prop_ro("sentences", &TokenTable::sentences, "Number of sentences.")
       .def_prop_ro("comments", &comments, "Comment lines as (sentence, text).")

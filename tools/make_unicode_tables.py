@@ -71,7 +71,7 @@ def class_ranges() -> Iterator[int]:
 
 
 def lower_ranges() -> Iterator[tuple[int, int, int, int]]:
-    """(first, last, step, delta): each `step`-th code point from first to last has its lower case `delta` on."""
+    """(first, last, step, delta): the lower case of each `step`-th code point lies `delta` further on."""
     run: tuple[int, int, int, int] | None = None
     for code in range(sys.maxunicode + 1):
         delta = ord(lower(chr(code))) - code

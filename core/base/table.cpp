@@ -6,6 +6,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/unicode.hpp"
+
 namespace marginalia {
 namespace {
 
@@ -22,28 +24,6 @@ bool is_blank(char c) {
   return c == ' ' || c == '\t';
 }
 
-// Bytes of the well-formed character at `i`, 0 if there is none (NUL counts as none).
-std::size_t character_length(std::string_view s, std::size_t i) {
-  const auto byte = [&](std::size_t k) -> unsigned {
-    return k < s.size() ? static_cast<unsigned char>(s[k]) : 0u;
-  };
-  const auto within = [&](std::size_t k, unsigned low, unsigned high) {
-    return byte(k) >= low && byte(k) <= high;
-  };
-  const unsigned lead = byte(i);
-  if (lead < 0x80) return lead == 0 ? 0 : 1;
-  if (lead >= 0xC2 && lead <= 0xDF) return within(i + 1, 0x80, 0xBF) ? 2 : 0;
-  if (lead >= 0xE0 && lead <= 0xEF) {  // no overlong forms, no surrogates
-    const bool second = within(i + 1, lead == 0xE0 ? 0xA0 : 0x80, lead == 0xED ? 0x9F : 0xBF);
-    return second && within(i + 2, 0x80, 0xBF) ? 3 : 0;
-  }
-  if (lead >= 0xF0 && lead <= 0xF4) {
-    const bool second = within(i + 1, lead == 0xF0 ? 0x90 : 0x80, lead == 0xF4 ? 0x8F : 0xBF);
-    return second && within(i + 2, 0x80, 0xBF) && within(i + 3, 0x80, 0xBF) ? 4 : 0;
-  }
-  return 0;
-}
-
 // True if all eight bytes are ASCII and none is NUL.
 bool plain_word(const char* p) {
   std::uint64_t word;
@@ -52,16 +32,16 @@ bool plain_word(const char* p) {
   return ((word | (word - 0x0101010101010101u)) & high) == 0;
 }
 
+// Where the first byte stands that is NUL or no UTF-8 (which the decoder turns into a low surrogate).
 std::size_t first_malformed(std::string_view s) {
-  std::size_t i = 0;
-  while (i < s.size()) {
+  for (std::size_t i = 0; i < s.size();) {
     if (i + 8 <= s.size() && plain_word(s.data() + i)) {
       i += 8;
       continue;
     }
-    const std::size_t bytes = character_length(s, i);
-    if (bytes == 0) return i;
-    i += bytes;
+    const std::size_t at = i;
+    const char32_t code = next_code_point(s, i);
+    if (code == 0 || (code >= 0xDC00 && code <= 0xDFFF)) return at;
   }
   return kNowhere;
 }
@@ -109,6 +89,7 @@ class Parser {
     check_characters();
     table_.columns = options_.columns != 0 ? options_.columns : guess_columns();
     reserve();
+    line_ = options_.first_line;
     for (lines_ = Lines{text_, start_}; lines_.advance(); ++line_) read_line();
     end_sentence();
     return std::move(table_);
@@ -128,12 +109,8 @@ class Parser {
       const std::uint32_t found = split();
       const bool token = found > 0 && !is_document() && !looks_like_comment();
       drop(found);
-      if (token) {
-        line_ = options_.first_line;
-        return found;
-      }
+      if (token) return found;
     }
-    line_ = options_.first_line;
     return 0;
   }
 

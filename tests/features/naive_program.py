@@ -16,8 +16,8 @@ def expand(
 ) -> list[list[tuple[str, str]]]:
     """For every position the (scope, name) of its features, in the order of the templates.
 
-    `sentence` gives the strings of each column, `lists` the phrases of each list (tokens joined by a space). Edge
-    features at position 0 belong to the edge that enters the sentence.
+    `sentence` gives the strings of each column, `lists` the phrases of each list (tokens joined by a space).
+    Edge features at position 0 belong to the edge that enters the sentence.
     """
     length = len(next(iter(sentence.values())))
     grid = [attribute_values(a, sentence, length, lists or {}) for a in program.attributes]

@@ -18,7 +18,9 @@ from marginalia import _core
 ROOT = Path(__file__).parents[2]
 TABLES = ROOT / "core" / "base" / "unicode_tables.inc"
 SIMPLE = ["column", "lower", "shape", "collapsed-shape", "char-class"]
-texts = st.text(st.one_of(st.characters(exclude_categories=["Cs"]), st.sampled_from("aZé0-.,/ 語ア三\u0301")), max_size=12)
+texts = st.text(
+    st.one_of(st.characters(exclude_categories=["Cs"]), st.sampled_from("aZé0-.,/ 語ア三\u0301")), max_size=12
+)
 
 
 def same_unicode() -> bool:
@@ -121,7 +123,9 @@ def test_examples(function, argument, value, expected):
     assert naive.evaluate(function, argument, value) == expected
 
 
-items = st.sampled_from([*"ab1$ é", "b^", ".", *(rf"\{c}" for c in "adlpsuwADLPSUW"), r"\*", r"\\", r"\.", r"\?"])
+items = st.sampled_from(
+    [*"ab1$ é", "b^", ".", *(rf"\{c}" for c in "adlpsuwADLPSUW"), r"\*", r"\\", r"\.", r"\?"]
+)
 patterns = st.builds(
     "{}{}{}".format,
     st.sampled_from(["", "^", "^^"]),
@@ -157,7 +161,13 @@ def test_any_bytes_are_taken(data):
         value = naive.evaluate(function, argument, text)
         return None if value is None else value.encode("utf-8", "surrogateescape")
 
-    for function, argument in [("lower", ""), ("shape", ""), ("prefix", "2"), ("suffix", "2"), ("match", r".\D$")]:
+    for function, argument in [
+        ("lower", ""),
+        ("shape", ""),
+        ("prefix", "2"),
+        ("suffix", "2"),
+        ("match", r".\D$"),
+    ]:
         assert _core.evaluate_attribute(function, argument, data) == expected(function, argument)
 
 

@@ -112,9 +112,10 @@ def read_blocks(
     *,
     separator: str | None = None,
     comments: str | None = "auto",
-    block_bytes: int = 1 << 20,
+    block_bytes: int | None = 1 << 20,
 ) -> Iterator[Block]:
     r"""Read a column file in blocks of whole sentences; memory stays flat however long the file is.
+    With `block_bytes=None` the whole file is one block.
 
     Fields are separated by blanks or tabs, or by single tabs only with `separator="\t"`; without
     `columns` the names are guessed from their number. Blank lines end sentences; a line whose first
@@ -128,7 +129,7 @@ def read_blocks(
         {"comment": "#"} if comments == "auto" else {"comment": comments or "", "comment_anywhere": True}
     )
     with open_source(source) as stream:
-        for text in _sentence_chunks(stream, max(block_bytes, 1)):
+        for text in _sentence_chunks(stream, block_bytes):
             table = _parse(text, file, columns=len(names), **options)
             names = names or guess_names(table.columns)
             yield Block(table, names, file, options["first_line"])
@@ -145,7 +146,7 @@ def _parse(text: bytes, file: str, **options: Any) -> TokenTable:
 
 
 def _sentence_cut(buffer: bytearray, start: int) -> int:
-    """The end of a blank line after `start`, the last one if they are of the usual kind; 0 if there is none."""
+    """The end of a blank line after `start`, the last one if it is of the usual kind; 0 if there is none."""
     for blank in (b"\n\n", b"\n\r\n"):
         if (at := buffer.rfind(blank, start)) >= 0:
             return at + len(blank)
@@ -153,10 +154,10 @@ def _sentence_cut(buffer: bytearray, start: int) -> int:
     return match.end() if match else 0
 
 
-def _sentence_chunks(stream: BinaryIO, size: int) -> Iterator[bytes]:
+def _sentence_chunks(stream: BinaryIO, size: int | None) -> Iterator[bytes]:
     """Chunks that end with a blank line; only the last one may end otherwise."""
-    buffer, scanned = bytearray(), 0
-    while chunk := stream.read(size):
+    buffer, scanned = bytearray(stream.read() if size is None else b""), 0
+    while size is not None and (chunk := stream.read(max(size, 1))):
         buffer += chunk
         if cut := _sentence_cut(buffer, scanned):
             yield bytes(buffer[:cut])

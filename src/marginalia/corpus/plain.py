@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from ..errors import DataError
@@ -9,6 +10,8 @@ from .records import Sentence, Span
 from .schemes import labels_of, spans_of
 from .streams import Source, Target, name_of, open_target, read_lines
 from .tokenizers import tokenizer_named
+
+_WORD = re.compile(r"[^ \t]+")  # the ideographic space may be a word of its own
 
 
 def read_plain(source: Source, tokenizer: str = "whitespace") -> Iterator[Sentence]:
@@ -39,21 +42,20 @@ def read_segmented(source: Source, tag_separator: str | None = None) -> Iterator
     With a `tag_separator` such as "/", every word ends in its tag (`word/tag`, cut at the last
     separator), and labels are typed: `B-nr`.
     """
+    file = name_of(source)
     for number, text in _texts(source):
-        # Only blanks and tabs separate: the ideographic space may be a word of its own.
-        words = [word for word in text.replace("\t", " ").split(" ") if word]
+        words = list(_WORD.finditer(text))
         if words:
-            pairs = [_word_and_tag(word, tag_separator, name_of(source), number, text) for word in words]
-            yield _characters(pairs, number)
+            yield _characters([_word_and_tag(word, tag_separator, file, number) for word in words], number)
 
 
-def _word_and_tag(item: str, separator: str | None, file: str, line: int, text: str) -> tuple[str, str]:
+def _word_and_tag(item: re.Match[str], separator: str | None, file: str, line: int) -> tuple[str, str]:
     if separator is None:
-        return item, ""
-    word, found, tag = item.rpartition(separator)
-    if not (word and found and tag):
-        column = text.index(item) + 1
-        raise DataError(f"found {item!r}, expected word{separator}tag", file=file, line=line, column=column)
+        return item[0], ""
+    word, _, tag = item[0].rpartition(separator)
+    if not (word and tag):
+        message = f"found {item[0]!r}, expected word{separator}tag"
+        raise DataError(message, file=file, line=line, column=item.start() + 1)
     return word, tag
 
 

@@ -8,7 +8,7 @@ two neighbours are one span if their types agree, the left one need not close an
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -136,12 +136,17 @@ def detect(label_sequences: Iterable[Sequence[str]]) -> str | None:
     pairs: Counter[tuple[str, str]] = Counter()
     for labels in label_sequences:
         pairs.update(pairwise(["", *labels, ""]))
+    return detect_from_pairs(pairs)
+
+
+def detect_from_pairs(pairs: Mapping[tuple[str, str], int]) -> str | None:
+    """The same from counts of neighbouring labels, "" being the edge of a sentence."""
     distinct = {label for pair in pairs for label in pair} - {""}
     fitting = [s for s in SCHEMES.values() if distinct and all(s.spells(label) for label in distinct)]
     return min(fitting, key=lambda scheme: _violations(pairs, scheme)).name if fitting else None
 
 
-def _violations(pairs: Counter[tuple[str, str]], scheme: Scheme) -> int:
+def _violations(pairs: Mapping[tuple[str, str], int], scheme: Scheme) -> int:
     return sum(
         count
         for (left, right), count in pairs.items()

@@ -117,9 +117,13 @@ class Program:
         for template in self.templates:
             if template.scope not in ("node", "edge"):
                 raise ModelError(f"the template program is damaged: scope '{template.scope}'")
-            for piece in template.pieces:
-                if isinstance(piece, Value) and not 0 <= piece.attribute < len(self.attributes):
-                    raise ModelError(f"the template program is damaged: attribute {piece.attribute}")
+            for value in template.pieces:
+                if isinstance(value, str):
+                    continue
+                if not 0 <= value.attribute < len(self.attributes):
+                    raise ModelError(f"the template program is damaged: attribute {value.attribute}")
+                if not value.before or not value.after:
+                    raise ModelError("the template program is damaged: a value without boundaries")
 
 
 def _piece_to_json(piece: str | Value) -> str | list[Any]:

@@ -179,9 +179,10 @@ class _Scanner:
         return _Term(function, arguments, column, column_at, offsets)
 
     def _call(self, name: str, start: int) -> tuple[str, tuple[str, ...], str, int]:
-        if name not in FORMS or name == "first":
-            functions = [known for known in FORMS if known != "first"]
-            raise self.line.error(start, f"there is no function '{name}'. {nearest(name, functions)}")
+        if name not in FORMS:
+            raise self.line.error(start, f"there is no function '{name}'. {nearest(name, FORMS)}")
+        if name == "first":
+            raise self.line.error(start, "the function first takes no column: first[0].")
         takes_argument = FORMS[name].count("(") == 2
         arguments = self._argument(name) if takes_argument else ("",)
         if not self._take("("):

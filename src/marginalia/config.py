@@ -1,0 +1,71 @@
+"""Settings: declared once with type, default, bounds and help; read by the API, the command line and recipes."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from marginalia.errors import SettingsError
+
+Scalar = bool | int | float | str
+
+_TRUTH = {"on": True, "true": True, "yes": True, "1": True, "off": False, "false": False, "no": False, "0": False}
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One knob. The type is that of the default; `choices` or `low`..`high` (inclusive) bound it."""
+
+    name: str
+    default: Scalar
+    help: str
+    low: float | None = None
+    high: float | None = None
+    choices: tuple[str, ...] = ()
+
+    def read(self, value: object) -> Scalar:
+        """The value, converted from text if need be; a SettingsError if it does not fit."""
+        converted = self._converted(value)
+        too_low = self.low is not None and not isinstance(converted, str) and converted < self.low
+        too_high = self.high is not None and not isinstance(converted, str) and converted > self.high
+        if too_low or too_high or (self.choices and converted not in self.choices):
+            raise SettingsError(f"setting '{self.name}': found {value!r}, expected {self.expected()}.")
+        return converted
+
+    def expected(self) -> str:
+        """What values are allowed, in words."""
+        if self.choices:
+            return " or ".join(self.choices)
+        if isinstance(self.default, bool):
+            return "on or off"
+        kind = {int: "a whole number", float: "a number", str: "a text"}[type(self.default)]
+        if self.low is not None and self.high is not None:
+            return f"{kind} from {self.low:g} to {self.high:g}"
+        return kind if self.low is None else f"{kind} of at least {self.low:g}"
+
+    def _converted(self, value: object) -> Scalar:
+        kind = type(self.default)
+        try:
+            if kind is bool:
+                return value if isinstance(value, bool) else _TRUTH[str(value).lower()]
+            if kind is int and (isinstance(value, bool) or (isinstance(value, float) and value != int(value))):
+                raise ValueError
+            return kind(value)  # type: ignore[call-overload, no-any-return]
+        except (ValueError, KeyError, TypeError, OverflowError):
+            raise SettingsError(f"setting '{self.name}': found {value!r}, expected {self.expected()}.") from None
+
+
+def resolve(declared: Iterable[Setting], given: Mapping[str, object]) -> dict[str, Scalar]:
+    """All declared settings with their given or default values; unknown names are errors."""
+    known = {setting.name: setting for setting in declared}
+    for name in given:
+        if name not in known:
+            raise SettingsError(f"unknown setting '{name}'. {suggestion(name, list(known))}")
+    return {name: s.read(given[name]) if name in given else s.default for name, s in known.items()}
+
+
+def suggestion(name: str, known: Sequence[str]) -> str:
+    """What to say beside an unknown name."""
+    near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+    return f"Did you mean '{near[0]}'?" if near else f"Expected one of: {', '.join(sorted(known))}."

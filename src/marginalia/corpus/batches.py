@@ -1,0 +1,145 @@
+"""Files of any format as batches of sentences in native tables, and back to files with predicted labels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import Any, BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+
+from marginalia.corpus.blocks import Block, pack, read_blocks
+from marginalia.corpus.formats import format_of
+from marginalia.corpus.records import Sentence, Span
+from marginalia.corpus.schemes import labels_of, spans_of
+from marginalia.corpus.streams import Source, name_of
+from marginalia.errors import DataError, SettingsError
+
+_SENTENCES = 2000  # per batch, where sentences are records
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How the data are laid out: format, names of the columns, which one is the label, reader options."""
+
+    format: str
+    columns: tuple[str, ...] = ()
+    label: str = ""
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some sentences as a block; as records too, if their format is not one of columns."""
+
+    block: Block
+    sentences: list[Sentence] | None = None
+
+
+def read_batches(
+    source: Source, layout: Layout, *, need: Sequence[str] = (), block_bytes: int = 1 << 20
+) -> Iterator[Batch]:
+    """The sentences of a file. The label column may be missing unless it is among those in `need`."""
+    if layout.format == "conll":
+        for block in read_blocks(source, block_bytes=block_bytes, **layout.options):
+            yield Batch(_named(block, layout))
+        return
+    wanted = tuple(dict.fromkeys([*layout.columns, *need]))
+    sentences = _records(source, layout, wanted)
+    while listed := list(islice(sentences, _SENTENCES)):
+        present = tuple(name for name in wanted if name in listed[0].columns or name in need)
+        yield Batch(pack(listed, present, name_of(source)), listed)
+
+
+def _named(block: Block, layout: Layout) -> Block:
+    """The block with the layout's names; one column less than those means that the label is not there."""
+    found, names = block.table.columns, layout.columns
+    without = tuple(name for name in names if name != layout.label)
+    if found in (len(names), len(without)):
+        return replace(block, columns=names if found == len(names) else without)
+    message = f"found {found} columns, expected {len(names)} ({' '.join(names)})"
+    if len(without) < len(names):
+        message += f", or {len(without)} without '{layout.label}'"
+    raise DataError(message, file=block.file, line=block.line)
+
+
+def _records(source: Source, layout: Layout, wanted: tuple[str, ...]) -> Iterator[Sentence]:
+    options = dict(layout.options)
+    if layout.format == "conllu":
+        options["keys"] = [name.removeprefix("misc.") for name in wanted if name.startswith("misc.")]
+    for sentence in format_of("", layout.format).read(source, **options):
+        if layout.label == "label" and "label" not in sentence.columns and layout.format == "jsonl":
+            sentence.columns["label"] = labels_of(sentence.spans, len(sentence), "IOB2")
+        yield sentence
+
+
+def guess_layout(
+    source: Source,
+    format: str | None,
+    columns: str | Sequence[str] | None,
+    label: str | None,
+    options: dict[str, Any],
+) -> Layout:
+    """The layout of a training file from what the user said and what its first lines show."""
+    name = format_of(name_of(source), format).name
+    if name == "conll":
+        named = tuple(columns.split() if isinstance(columns, str) else columns or ())
+        if not named:
+            first = next(read_blocks(source, block_bytes=1 << 16, **options), None)
+            named = first.columns if first is not None else ()
+    elif name == "conllu":
+        named = tuple(
+            columns.split() if isinstance(columns, str) else columns or ("word", "lemma", "upos", "xpos")
+        )
+        label = label or "upos"
+        named = named if label in named else (*named, label)
+    else:
+        named, label = ("word", "label"), label or "label"
+    chosen = label or (named[-1] if named else "")
+    if named and chosen not in named:
+        raise SettingsError(f"label: found '{chosen}', expected one of the columns {' '.join(named)}.")
+    return Layout(name, named, chosen, options)
+
+
+class LabelWriter:
+    """Writes batches back in their own format with predicted labels, one after the other."""
+
+    def __init__(self, target: BinaryIO, layout: Layout, labels: Sequence[str], scheme: str | None) -> None:
+        self._target, self._layout = target, layout
+        self._labels, self._scheme = list(labels), scheme
+
+    def write(self, batch: Batch, ids: npt.NDArray[np.int32]) -> None:
+        """The batch with `labels[ids[token]]`: as a last column, or in the place its format has for them."""
+        if batch.sentences is None:
+            self._target.write(batch.block.render(self._labels, ids))
+            return
+        names = [self._labels[i] for i in ids.tolist()]
+        starts = batch.block.table.sentence_starts.tolist()
+        for sentence, first, last in zip(batch.sentences, starts, starts[1:], strict=False):
+            self._set(sentence, names[first:last])
+        self._write_records(batch.sentences)
+
+    def _set(self, sentence: Sentence, labels: list[str]) -> None:
+        sentence.columns[self._layout.label] = labels
+        if self._scheme is not None:
+            sentence.spans = spans_of(labels, self._scheme)
+
+    def _write_records(self, sentences: Iterable[Sentence]) -> None:
+        if self._layout.format == "plain":
+            for sentence in sentences:
+                lines = (
+                    f"{w}\t{t}\n" for w, t in zip(sentence.tokens, sentence.columns["label"], strict=True)
+                )
+                self._target.write(("".join(lines) + "\n").encode())
+            return
+        options = {k: v for k, v in self._layout.options.items() if k == "tag_separator"}
+        format_of("", self._layout.format).write(sentences, self._target, **options)
+
+
+def span_text(sentence: Sentence, span: Span) -> str:
+    """The words of a span, as in the text if there is one."""
+    if sentence.text is not None and sentence.offsets is not None:
+        return sentence.text[sentence.offsets[span.start][0] : sentence.offsets[span.end - 1][1]]
+    return " ".join(sentence.tokens[span.start : span.end])

@@ -1,0 +1,162 @@
+"""The chain structure in use: a saved model answers the four questions about sentences.
+
+`best`, `k_best`, `features_of` and `expectations` are the questions; see docs/chain.md for the formulas.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from marginalia import _core
+from marginalia.config import Setting
+from marginalia.corpus.blocks import Block
+from marginalia.corpus.schemes import legal_transitions
+from marginalia.errors import DataError, ModelError
+from marginalia.features.compiling import compile_program, has_label_bigram
+from marginalia.features.program import Program
+from marginalia.model import SavedModel
+
+SETTINGS = (
+    Setting("order", 1, "Labels an output feature looks back: 1 for label bigrams, 2 for trigrams.", 1, 2),
+    Setting("legal", True, "Forbid label transitions that the scheme does not allow, in training and tagging."),
+)
+
+Ids = npt.NDArray[np.int32]
+
+# Dense transition scores take 8 bytes per label pair (order 1) or triple (order 2): refuse what cannot fit.
+_MOST_LABELS = {1: 4096, 2: 256}
+
+
+class Contribution(NamedTuple):
+    """One term of an output's score: a feature, the labels it fired with, its weight, how often."""
+
+    feature: str
+    labels: tuple[str, ...]
+    weight: float
+    count: int
+
+
+def chain_shape(
+    labels: Sequence[str], encoding: str | None, settings: dict[str, Any], program: Program
+) -> _core.ChainShape:
+    """The shape of a chain over these labels; too many of them are refused."""
+    order = settings["order"]
+    if len(labels) > _MOST_LABELS[order]:
+        raise DataError(
+            f"found {len(labels)} distinct labels, expected at most {_MOST_LABELS[order]} for a chain of order "
+            f"{order}. Is '{labels[0]}' from the column of labels?"
+        )
+    start, transition, end = legal_transitions(labels, encoding if settings["legal"] else None)
+    flat = np.ascontiguousarray(transition, dtype=np.uint8).reshape(-1)
+    return _core.ChainShape(len(labels), order, has_label_bigram(program), start, flat, end)
+
+
+class ChainDecoder:
+    """A saved chain model, ready to use from any number of threads."""
+
+    def __init__(self, saved: SavedModel) -> None:
+        self._saved = saved
+        try:
+            self._shape = chain_shape(saved.labels, saved.encoding, saved.settings, saved.program)
+            self._model = _core.ChainModel(self._shape, saved.arrays)
+            self._phrases = {
+                name: _core.PhraseSet.from_states(saved.arrays[f"list.{name}"]) for name in saved.program.lists
+            }
+        except (ValueError, KeyError, TypeError, RuntimeError, DataError) as error:
+            raise ModelError(f"the model's arrays do not fit each other: {error}") from error
+        self._programs: dict[tuple[str, ...], _core.Program] = {}
+        self._local = threading.local()
+
+    def best(self, block: Block) -> Ids:
+        """The best label ids of all tokens of a block."""
+        return self._model.best(self._program(block), block.table, self._space())
+
+    def k_best(self, block: Block, sentence: int, k: int | None = None) -> Iterator[tuple[Ids, float]]:
+        """The outputs of a sentence with their scores, best first, lazily; all of them if k is None."""
+        return islice(self._lattice(block, sentence).k_best(), k)
+
+    def expectations(self, block: Block, sentence: int, *, edges: bool = False) -> dict[str, Any]:
+        """log Z and the probabilities of labels (`node`), label pairs (`edge`) and their expected counts."""
+        return self._lattice(block, sentence).marginals(edges)
+
+    def score(self, block: Block, sentence: int, ids: npt.ArrayLike) -> float:
+        """The score of a given output, -inf if it is not legal."""
+        return self._lattice(block, sentence).score(np.ascontiguousarray(ids, dtype=np.uint32))
+
+    def features_of(self, block: Block, sentence: int, ids: Sequence[int]) -> list[Contribution]:
+        """The features of an output with their weights; the sum of weight * count is its score."""
+        counts: dict[tuple[int, int], int] = {}
+        rows = self._model.rows(self._program(block), block.table, sentence, self._space())
+        for t, edge, row in rows:
+            if edge and t == 0:
+                continue
+            output = ids[t - 1] * len(self._saved.labels) + ids[t] if edge else ids[t]
+            counts[row, output] = counts.get((row, output), 0) + 1
+        found = [self._observed(row, output, n) for (row, output), n in counts.items()]
+        return [c for c in found if c is not None] + self._constants(ids)
+
+    def _observed(self, row: int, output: int, count: int) -> Contribution | None:
+        arrays = self._saved.arrays
+        begin, end = int(arrays["row_end"][row - 1]) if row else 0, int(arrays["row_end"][row])
+        place = np.flatnonzero(self._saved.outputs()[begin:end] == output)
+        if not place.size:
+            return None
+        size = len(self._saved.labels)
+        pair = divmod(output, size) if arrays["edge"][row] else (output,)
+        names = self._saved.feature_names()
+        name = names[row] if names is not None else f"#{row}"
+        weight = float(arrays["weights"][begin + int(place[0])])
+        return Contribution(name, tuple(self._saved.labels[i] for i in pair), weight, count)
+
+    def _constants(self, ids: Sequence[int]) -> list[Contribution]:
+        weights = dict(
+            zip(self._saved.arrays["constant_at"].tolist(), self._saved.arrays["constants"].tolist(), strict=True)
+        )
+        counts: dict[tuple[str, int, tuple[int, ...]], int] = {}
+        for item in constants_of(ids, len(self._saved.labels), self._shape.order):
+            counts[item] = counts.get(item, 0) + 1
+        return [
+            Contribution(name, tuple(self._saved.labels[i] for i in labels), weights[at], n)
+            for (name, at, labels), n in counts.items()
+            if at in weights
+        ]
+
+    def _lattice(self, block: Block, sentence: int) -> _core.Lattice:
+        return self._model.lattice(self._program(block), block.table, sentence, self._space())
+
+    def _program(self, block: Block) -> _core.Program:
+        program = self._programs.get(block.columns)
+        if program is None:
+            program = compile_program(self._saved.program, block.columns, self._phrases)
+            self._programs[block.columns] = program
+        return program
+
+    def _space(self) -> _core.ChainSpace:
+        if not hasattr(self._local, "space"):
+            self._local.space = _core.ChainSpace()
+        space: _core.ChainSpace = self._local.space
+        return space
+
+
+def constants_of(
+    ids: Sequence[int], size: int, order: int
+) -> Iterator[tuple[str, int, tuple[int, ...]]]:
+    """Name, place in row 0 and labels of the constants of an output: the layout of core/search/lattice.hpp."""
+    for t, label in enumerate(ids):
+        if t == 0:
+            yield "start", int(label), (label,)
+        if t == len(ids) - 1:
+            yield "end", int(size + label), (label,)
+        if t > 0:
+            yield "transition", int(2 * size + ids[t - 1] * size + label), (ids[t - 1], label)
+        if t > 0 and order == 2:
+            older = size if t == 1 else ids[t - 2]
+            seen = (ids[t - 1], label) if t == 1 else (ids[t - 2], ids[t - 1], label)
+            at = 2 * size + size * size + (older * size + ids[t - 1]) * size + label
+            yield "trigram", int(at), seen

@@ -1,0 +1,202 @@
+"""A model in use: sentences in, labels and spans out."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from marginalia.corpus.batches import Batch
+from marginalia.corpus.blocks import Block, pack
+from marginalia.corpus.records import Sentence, Span
+from marginalia.corpus.schemes import convert, labels_of, spans_of
+from marginalia.decode.chain import ChainDecoder
+from marginalia.errors import DataError, ModelError, SettingsError
+from marginalia.model import SavedModel, file
+
+Ids = npt.NDArray[np.int32]
+Input = Sentence | Sequence[str] | Mapping[str, Sequence[str]]
+T = TypeVar("T")
+
+STRUCTURES = {"chain": ChainDecoder}
+
+
+@dataclass(frozen=True)
+class Tagged:
+    """A labelled sentence: its tokens, a label for each, and the spans they spell (if they spell spans)."""
+
+    tokens: tuple[str, ...]
+    labels: tuple[str, ...]
+    spans: tuple[Span, ...]
+    score: float | None = None
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        return iter(zip(self.tokens, self.labels, strict=True))
+
+
+class Tagger:
+    """A trained model. It never changes and may be used from many threads at once."""
+
+    def __init__(self, saved: SavedModel) -> None:
+        if saved.structure not in STRUCTURES:
+            raise ModelError(f"the model has the structure '{saved.structure}', which this version does not know.")
+        self.saved = saved
+        self.decoder = STRUCTURES[saved.structure](saved)
+        self._spelling = _Spelling(saved)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels it gives, as users see them."""
+        return tuple(self._spelling.labels)
+
+    @property
+    def feature_columns(self) -> tuple[str, ...]:
+        """The columns that an input must have."""
+        needed = self.saved.program.columns
+        return tuple(name for name in self.saved.columns if name in needed) or self.saved.columns[:1]
+
+    def tag(self, sentence: Input) -> Tagged:
+        """Label one sentence: its tokens, or a mapping from column names to values if it needs several."""
+        return self.tag_all([sentence])[0]
+
+    def tag_all(self, sentences: Iterable[Input], threads: int = 1) -> list[Tagged]:
+        """Label sentences; the result does not depend on the number of threads."""
+        records = [self._record(sentence) for sentence in sentences]
+        parts = [records[i : i + 500] for i in range(0, len(records), 500)]
+        batches = (Batch(pack(part, self.feature_columns), part) for part in parts)
+        results: list[Tagged] = []
+        for batch, ids in self.tag_batches(batches, threads):
+            names = [self._spelling.labels[i] for i in ids.tolist()]
+            starts = batch.block.table.sentence_starts.tolist()
+            for record, first, last in zip(batch.sentences or (), starts, starts[1:], strict=False):
+                results.append(self._tagged(record, names[first:last]))
+        return results
+
+    def tag_batches(self, batches: Iterable[Batch], threads: int = 1) -> Iterator[tuple[Batch, Ids]]:
+        """Label ids (into `labels`) of batch after batch, in order; only a few are in memory at a time."""
+        yield from in_order(lambda batch: (batch, self._best(batch)), batches, threads)
+
+    def nbest(self, sentence: Input, k: int) -> list[Tagged]:
+        """The k best outputs with their scores, best first; fewer if there are not so many legal ones."""
+        if k < 1:
+            raise SettingsError(f"found k = {k}, expected at least 1.")
+        record = self._record(sentence)
+        found = self.decoder.k_best(pack([record], self.feature_columns), 0, k)
+        return [self._tagged(record, self._spelling.user_labels(ids), score) for ids, score in found]
+
+    def marginals(self, sentence: Input) -> npt.NDArray[np.float64]:
+        """P(label | sentence) of each token, [tokens, model labels], taking scores as log-probabilities.
+
+        Columns follow `saved.labels`. For a model that was not trained to give probabilities (a
+        perceptron) these order alternatives well but are far too sure of themselves.
+        """
+        block = pack([self._record(sentence)], self.feature_columns)
+        node: npt.NDArray[np.float64] = self.decoder.expectations(block, 0)["node"]
+        return node
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model file; an old file of that name survives any failure."""
+        file.save(self.saved, path)
+
+    def to_bytes(self) -> bytes:
+        """The bytes of the model file."""
+        return file.to_bytes(self.saved)
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Tagger:
+        """The model of `to_bytes`."""
+        return cls(file.from_bytes(data))
+
+    def __reduce__(self) -> tuple[Callable[[bytes], Tagger], tuple[bytes]]:
+        return Tagger.from_bytes, (self.to_bytes(),)
+
+    def _best(self, batch: Batch) -> Ids:
+        return self._spelling.user_ids(self.decoder.best(batch.block), batch.block)
+
+    def _record(self, sentence: Input) -> Sentence:
+        if isinstance(sentence, Sentence):
+            return sentence
+        if isinstance(sentence, str):
+            raise DataError("found a string, expected a list of tokens (or a mapping of columns)")
+        columns = sentence if isinstance(sentence, Mapping) else {self.feature_columns[0]: sentence}
+        missing = [name for name in self.feature_columns if name not in columns]
+        if missing:
+            raise DataError(
+                f"found columns {', '.join(columns)}, but this model also needs {', '.join(missing)}: "
+                "pass a mapping from column names to lists"
+            )
+        record = Sentence({name: list(columns[name]) for name in self.feature_columns})
+        if len({len(values) for values in record.columns.values()}) > 1:
+            raise DataError("found columns of different lengths, expected one value per token in each")
+        return record
+
+    def _tagged(self, record: Sentence, labels: Sequence[str], score: float | None = None) -> Tagged:
+        spans = spans_of(labels, self.saved.scheme) if self.saved.scheme else []
+        tokens = record.columns[self.feature_columns[0]]
+        return Tagged(tuple(tokens), tuple(labels), tuple(spans), score)
+
+
+class _Spelling:
+    """Model labels to the user's: the same, unless the model was trained in another scheme."""
+
+    def __init__(self, saved: SavedModel) -> None:
+        self._saved = saved
+        self._same = saved.scheme == saved.encoding
+        self.labels = list(saved.labels) if self._same else _all_labels(saved)
+        self._numbers = {label: i for i, label in enumerate(self.labels)}
+
+    def user_labels(self, ids: Sequence[int] | Ids) -> list[str]:
+        labels = [self._saved.labels[i] for i in ids]
+        if self._same or self._saved.encoding is None or self._saved.scheme is None:
+            return labels
+        return convert(labels, self._saved.encoding, self._saved.scheme)
+
+    def user_ids(self, ids: Ids, block: Block) -> Ids:
+        if self._same:
+            return ids
+        starts = block.table.sentence_starts.tolist()
+        out: list[int] = []
+        for first, last in zip(starts, starts[1:], strict=False):
+            out += [self._numbers[label] for label in self.user_labels(ids[first:last])]
+        return np.array(out, np.int32)
+
+
+def _all_labels(saved: SavedModel) -> list[str]:
+    """Every label that the user's scheme can write for the model's types."""
+    types = dict.fromkeys(label.partition("-")[2] for label in saved.labels if label != "O")
+    scheme = str(saved.scheme)
+    found = dict.fromkeys(["O"] if "O" in saved.labels else [])
+    for type_ in types:
+        for spans in ([(0, 1)], [(0, 3)], [(0, 2), (2, 4)], [(0, 1), (1, 2)]):
+            found |= dict.fromkeys(labels_of([Span(b, e, type_) for b, e in spans], spans[-1][1], scheme))
+    return list(found)
+
+
+def in_order(work: Callable[[Any], T], items: Iterable[Any], threads: int) -> Iterator[T]:
+    """work(item) for each item, in order, on several threads, reading only a little ahead."""
+    if threads <= 1:
+        yield from map(work, items)
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        pending: deque[Future[T]] = deque()
+        for item in items:
+            pending.append(pool.submit(work, item))
+            if len(pending) > 2 * threads:
+                yield pending.popleft().result()
+        while pending:
+            yield pending.popleft().result()
+
+
+def load(path: str | os.PathLike[str]) -> Tagger:
+    """The model of a file; a ModelError says why if it cannot be one."""
+    saved = file.load(path)
+    try:
+        return Tagger(saved)
+    except ModelError as error:
+        raise ModelError(f"{path}: {error}") from None

@@ -1,0 +1,208 @@
+"""Training data: blocks of sentences, their labels as numbers, their features as rows."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from marginalia import _core
+from marginalia.corpus.batches import Layout, read_batches
+from marginalia.corpus.blocks import Block, pack
+from marginalia.corpus.encode import encode_labels
+from marginalia.corpus.records import Sentence
+from marginalia.corpus.schemes import convert, detect_from_pairs, labels_of, scheme_named
+from marginalia.errors import DataError
+
+Ids = npt.NDArray[np.int32]
+Paths = str | os.PathLike[str]
+Pair = tuple[Sequence[str], Sequence[str]]
+Data = Paths | Sequence[Paths] | Iterable[Sentence] | Iterable[Pair]
+
+
+class Corpus:
+    """Blocks that can be walked more than once: from files, which are read anew if `stream`, or from records."""
+
+    def __init__(self, layout: Layout, paths: Sequence[Paths] = (), blocks: list[Block] | None = None,
+                 stream: bool = False) -> None:
+        self.layout, self._paths, self._stream = layout, paths, stream
+        self._blocks = blocks
+
+    def blocks(self) -> Iterator[Block]:
+        """All blocks, each with a column of labels."""
+        if self._blocks is not None:
+            yield from self._blocks
+            return
+        read = self._read()
+        if self._stream:
+            yield from read
+            return
+        self._blocks = []
+        for block in read:
+            self._blocks.append(block)
+            yield block
+
+    def forget(self) -> None:
+        """Lets go of what was kept in memory; only files can be walked again."""
+        self._blocks = None
+
+    def _read(self) -> Iterator[Block]:
+        for path in self._paths:
+            for batch in read_batches(path, self.layout, need=(self.layout.label,)):
+                if self.layout.label not in batch.block.columns:
+                    raise DataError(
+                        f"found columns {' '.join(batch.block.columns)}, but no label column '{self.layout.label}'",
+                        file=batch.block.file,
+                    )
+                yield batch.block
+
+
+def corpus_of_records(data: Iterable[Any], label: str | None) -> Corpus:
+    """A corpus of sentence records or of (tokens, labels) pairs."""
+    records = [_record(item, label) for item in data]
+    if not records:
+        raise DataError("found no sentences, expected at least one")
+    columns = tuple(records[0].columns)
+    chosen = label or columns[-1]
+    if chosen not in columns:
+        raise DataError(f"found columns {' '.join(columns)}, but no label column '{chosen}'")
+    layout = Layout("conll", columns, chosen)
+    return Corpus(layout, blocks=[pack(records[i : i + 2000], columns) for i in range(0, len(records), 2000)])
+
+
+def _record(item: Any, label: str | None) -> Sentence:
+    if isinstance(item, Sentence):
+        if item.spans and (label or "label") not in item.columns:
+            item.columns[label or "label"] = labels_of(item.spans, len(item), "IOB2")
+        return item
+    tokens, labels = item
+    if isinstance(tokens, Mapping):
+        columns = {name: list(values) for name, values in tokens.items()}
+    else:
+        columns = {"word": list(tokens)}
+    columns[label or "label"] = list(labels)
+    return Sentence(columns)
+
+
+class LabelCoder:
+    """Numbers the labels of block after block, in the scheme to train in."""
+
+    def __init__(self, corpus: Corpus, settings: Mapping[str, Any]) -> None:
+        self._label, self._repair = corpus.layout.label, bool(settings["repair"])
+        self.scheme = _scheme_of(corpus, settings["scheme"])
+        same = settings["encode"] == "same" or self.scheme is None
+        self.encoding = self.scheme if same else scheme_named(settings["encode"]).name
+        self.numbers: dict[str, int] = {}
+        self.repaired = 0
+
+    @property
+    def labels(self) -> list[str]:
+        """All labels so far, in the order of their numbers."""
+        return list(self.numbers)
+
+    def encode(self, block: Block, *, grow: bool) -> Ids:
+        """The numbers of a block's labels. New labels get numbers if `grow`, else -1 to be scored as wrong."""
+        names, ids, repaired = encode_labels(block, self._label, self.scheme, mend=self._repair)
+        self.repaired += repaired if grow else 0
+        if self.encoding != self.scheme:
+            names, ids = self._translated(names, ids, block)
+        if grow:
+            for name in names:
+                self.numbers.setdefault(name, len(self.numbers))
+        table = np.array([self.numbers.get(name, -1) for name in names], np.int32)
+        return table[ids] if len(names) else ids
+
+    def close(self) -> None:
+        """Adds a label if without it some sentence length would have no legal output."""
+        if self.encoding is None:
+            return
+        rules = scheme_named(self.encoding)
+        types = [label.partition("-")[2] for label in self.numbers if label != "O"]
+        singles = {f"{rules.single}-{type_}" if type_ else rules.single for type_ in types}
+        if "O" in self.numbers or singles & self.numbers.keys():
+            return
+        self.numbers["O" if rules.outside else min(singles)] = len(self.numbers)
+
+    def _translated(self, names: list[str], ids: Ids, block: Block) -> tuple[list[str], Ids]:
+        numbers: dict[str, int] = {}
+        out: list[int] = []
+        starts = block.table.sentence_starts.tolist()
+        for first, last in zip(starts, starts[1:], strict=False):
+            labels = convert([names[i] for i in ids[first:last]], str(self.scheme), str(self.encoding))
+            out += [numbers.setdefault(label, len(numbers)) for label in labels]
+        return list(numbers), np.array(out, np.int32)
+
+
+def _scheme_of(corpus: Corpus, wanted: str) -> str | None:
+    if wanted != "auto":
+        return None if wanted == "none" else scheme_named(wanted).name
+    pairs: Counter[tuple[str, str]] = Counter()
+    for block in corpus.blocks():
+        names, ids = block.table.distinct(block.index(corpus.layout.label))
+        pairs.update(_neighbours([*names, ""], ids, block.table.sentence_starts))
+    return detect_from_pairs(pairs)
+
+
+def _neighbours(names: list[str], ids: Ids, starts: npt.NDArray[np.uint32]) -> dict[tuple[str, str], int]:
+    """How often each label follows another; the last name stands for the edges of sentences."""
+    edge = len(names) - 1
+    bounds = np.unique(starts).astype(np.intp)
+    if not len(ids):
+        return {}
+    padded = np.insert(ids.astype(np.int64), bounds, edge)
+    codes, counts = np.unique(padded[:-1] * len(names) + padded[1:], return_counts=True)
+    return {
+        (names[code // len(names)], names[code % len(names)]): count
+        for code, count in zip(codes.tolist(), counts.tolist(), strict=True)
+    }
+
+
+class TrainingSet:
+    """A corpus as examples: kept in memory, or extracted again in each pass if the corpus streams."""
+
+    def __init__(self, corpus: Corpus, program: _core.Program, coder: LabelCoder, settings: Mapping[str, Any]) -> None:
+        self._corpus, self._program, self._coder = corpus, program, coder
+        self._stream = bool(settings["stream"])
+        self.index = _core.FeatureIndex(bool(settings["names"]))
+        self.sentences = self.tokens = 0
+        self._examples = _core.Examples()
+        digest, gold = hashlib.blake2b(digest_size=16), []
+        for block in corpus.blocks():
+            digest.update(block.table.text)
+            ids = coder.encode(block, grow=True)
+            self.sentences += block.table.sentences
+            self.tokens += block.table.tokens
+            if self._stream:
+                self.index.count(program, block.table)
+            else:
+                gold.append(ids)
+                self._examples.add_growing(program, block.table, self.index)
+        if not self.tokens:
+            raise DataError("found no labelled sentences, expected at least one", file=_name(corpus))
+        coder.close()
+        self.fingerprint = digest.hexdigest()
+        if settings["cutoff"] > 1:
+            self.index.cut(settings["cutoff"], [self._examples])
+        if not self._stream:
+            self._examples.set_gold(np.concatenate(gold), len(coder.numbers))
+            corpus.forget()
+
+    def batches(self) -> Iterator[_core.Examples]:
+        """The examples of one pass, in one or more parts."""
+        if not self._stream:
+            yield self._examples
+            return
+        for block in self._corpus.blocks():
+            examples = _core.Examples()
+            examples.add_known(self._program, block.table, self.index)
+            examples.set_gold(self._coder.encode(block, grow=False), len(self._coder.numbers))
+            yield examples
+
+
+def _name(corpus: Corpus) -> str | None:
+    return os.fspath(corpus._paths[0]) if corpus._paths else None

@@ -1,0 +1,101 @@
+"""Recipes: what to train, resolved and checked before anything is read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from marginalia.config import Scalar, Setting, resolve, suggestion
+from marginalia.corpus.schemes import SCHEMES
+from marginalia.decode import chain
+from marginalia.errors import SettingsError
+from marginalia.learn import perceptron
+
+DATA_SETTINGS = (
+    Setting(
+        "scheme",
+        "auto",
+        "Label scheme of the data; auto detects it, none means plain tags.",
+        choices=("auto", "none", *SCHEMES),
+    ),
+    Setting(
+        "encode",
+        "same",
+        "Scheme to train in; tagging translates back to the data's scheme.",
+        choices=("same", *SCHEMES),
+    ),
+    Setting("repair", False, "Repair labels that the scheme does not allow (they are counted) instead of refusing."),
+    Setting("stream", False, "Read the training file again in every pass instead of keeping it in memory."),
+)
+FEATURE_SETTINGS = (
+    Setting("cutoff", 0, "Keep only features seen at least so many times in training.", 0, 2**31),
+    Setting("names", True, "Keep the features' names in the model, for inspect; off makes it smaller."),
+)
+
+STRUCTURES: dict[str, tuple[Setting, ...]] = {"chain": chain.SETTINGS}
+LEARNERS: dict[str, tuple[Setting, ...]] = {"perceptron": perceptron.SETTINGS}
+
+
+@dataclass(frozen=True)
+class Task:
+    """Defaults for a kind of work."""
+
+    help: str
+    features: str
+    format: str | None = None
+    label: str | None = None
+    settings: dict[str, Scalar] = field(default_factory=dict)
+
+
+TASKS: dict[str, Task] = {
+    "chunking": Task("phrases from words and parts of speech", "chunking"),
+    "np": Task("base noun phrases with Collins' features", "collins-np"),
+    "ner": Task("named entities from words (and pos, chunk columns if there are any)", "ner"),
+    "pos": Task("parts of speech", "pos"),
+    "segmentation": Task("words from characters, in text with blanks between words", "characters", "segmented"),
+    "fields": Task("fields of short strings: addresses, citations, ingredients", "fields"),
+}
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Everything that decides what is trained, but for the data."""
+
+    structure: str = "chain"
+    features: str = "fields"
+    learner: str = "perceptron"
+    seed: int = 1
+    lists: Mapping[str, str] = field(default_factory=dict)
+    settings: dict[str, Any] = field(default_factory=dict)
+
+
+def make_recipe(
+    task: str | None = None,
+    *,
+    structure: str = "chain",
+    features: str | None = None,
+    learner: str = "perceptron",
+    seed: int = 1,
+    lists: Mapping[str, str] | None = None,
+    settings: Mapping[str, object] | None = None,
+) -> Recipe:
+    """A checked recipe; unknown names and values out of bounds are SettingsErrors."""
+    chosen = TASKS[_known("task", task, TASKS)] if task is not None else TASKS["fields"]
+    _known("structure", structure, STRUCTURES)
+    _known("learner", learner, LEARNERS)
+    if not 0 <= seed < 2**63:
+        raise SettingsError(f"seed: found {seed}, expected 0 to 2^63 - 1.")
+    resolved = resolve(declared(structure, learner), chosen.settings | dict(settings or {}))
+    return Recipe(structure, features or chosen.features, learner, seed, dict(lists or {}), resolved)
+
+
+def declared(structure: str, learner: str) -> tuple[Setting, ...]:
+    """All settings that this combination knows."""
+    return DATA_SETTINGS + FEATURE_SETTINGS + STRUCTURES[structure] + LEARNERS[learner]
+
+
+def _known(what: str, name: str, table: Mapping[str, Any]) -> str:
+    if name not in table:
+        raise SettingsError(f"unknown {what} '{name}'. {suggestion(name, list(table))}")
+    return name

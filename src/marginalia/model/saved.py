@@ -1,0 +1,97 @@
+"""What a model is when it is not in use: labels, templates, settings, history and arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from marginalia.errors import ModelError
+from marginalia.features.program import Program
+
+Arrays = dict[str, npt.NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class SavedModel:
+    """All that a model file holds.
+
+    `labels` are spelled in the scheme `encoding`; users see `scheme`. `columns` are those of the
+    training data, `label` the one among them to predict. `arrays` hold the weights (see docs/model-file.md).
+    """
+
+    labels: tuple[str, ...]
+    program: Program
+    columns: tuple[str, ...]
+    label: str
+    scheme: str | None
+    encoding: str | None
+    structure: str
+    learner: str
+    settings: dict[str, Any]
+    seed: int
+    format: str
+    fingerprint: str
+    history: list[dict[str, Any]] = field(default_factory=list)
+    arrays: Arrays = field(default_factory=dict, repr=False)
+
+    def metadata(self) -> dict[str, Any]:
+        """Everything but the arrays, ready for JSON."""
+        names = [name for name in self.__dataclass_fields__ if name not in ("arrays", "program")]
+        return {name: getattr(self, name) for name in names} | {"program": self.program.to_json()}
+
+    @classmethod
+    def from_metadata(cls, data: dict[str, Any], arrays: Arrays) -> SavedModel:
+        """The inverse of `metadata`; a ModelError if something is missing or of a wrong kind."""
+        try:
+            checked = _checked(data)
+            program = Program.from_json(data["program"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise ModelError(f"the model's description is damaged: {error!r}") from error
+        return cls(program=program, arrays=arrays, **checked)
+
+    def feature_names(self) -> list[str] | None:
+        """The name of each weight row, or None if the model was saved without names."""
+        if "names" not in self.arrays:
+            return None
+        text = self.arrays["names"].tobytes()
+        ends = self.arrays["name_end"].tolist()
+        begins = [0, *ends[:-1]]
+        return [text[b:e].decode("utf-8", "replace") for b, e in zip(begins, ends, strict=True)]
+
+    def outputs(self) -> npt.NDArray[np.uint32]:
+        """The output (label, or label pair) of each weight."""
+        narrow = self.arrays.get("narrow")
+        return (self.arrays["wide"] if narrow is None else narrow).astype(np.uint32)
+
+
+_KINDS: dict[str, tuple[type, ...]] = {
+    "label": (str,),
+    "scheme": (str, type(None)),
+    "encoding": (str, type(None)),
+    "structure": (str,),
+    "learner": (str,),
+    "settings": (dict,),
+    "seed": (int,),
+    "format": (str,),
+    "fingerprint": (str,),
+    "history": (list,),
+}
+
+
+def _checked(data: dict[str, Any]) -> dict[str, Any]:
+    values = {}
+    for name, kinds in _KINDS.items():
+        if not isinstance(data[name], kinds):
+            raise TypeError(f"{name} is {type(data[name]).__name__}")
+        values[name] = data[name]
+    for name in ("labels", "columns"):
+        items = data[name]
+        if not isinstance(items, list) or not items or not all(isinstance(i, str) for i in items):
+            raise TypeError(f"{name} is not a list of texts")
+        if len(set(items)) < len(items):
+            raise ValueError(f"{name} repeats itself")
+        values[name] = tuple(items)
+    return values

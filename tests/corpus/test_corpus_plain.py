@@ -1,0 +1,103 @@
+"""Plain and segmented text, and the table of formats."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from marginalia.corpus import (
+    FORMATS,
+    Sentence,
+    format_of,
+    read_plain,
+    read_segmented,
+    write_plain,
+    write_segmented,
+)
+from marginalia.errors import DataError, SettingsError
+
+
+def test_plain_lines_keep_their_text_and_offsets() -> None:
+    first, second = read_plain(io.BytesIO("\ufeffHe  ran.\r\n\n 日本\n".encode()))
+    assert (first.tokens, first.offsets, first.text) == (["He", "ran."], [(0, 2), (4, 8)], "He  ran.")
+    assert (second.tokens, second.line) == (["日本"], 3)
+    (characters,) = read_plain(io.StringIO("日 本"), "characters")
+    assert characters.tokens == ["日", "本"]
+
+
+def test_plain_writing() -> None:
+    target = io.StringIO()
+    write_plain([Sentence({"word": ["a", "b"]}), Sentence({"word": ["a"]}, text=" a ")], target)
+    assert target.getvalue() == "a b\n a \n"
+
+
+def test_segmented_words_become_labelled_characters() -> None:
+    (sentence,) = read_segmented(io.StringIO("我  喜欢\t自然语 \n\n"))
+    assert sentence.tokens == list("我喜欢自然语")
+    assert sentence.columns["label"] == ["S", "B", "E", "B", "M", "E"]
+    (tagged,) = read_segmented(io.StringIO("我/r 1/2/m"), "/")
+    assert tagged.columns["label"] == ["S-r", "B-m", "M-m", "E-m"]
+
+
+WORD = st.text(
+    st.characters(exclude_categories=["Cs"], exclude_characters="\0\n\r\t \ufeff"), min_size=1, max_size=4
+)
+TAG = st.from_regex(r"[a-zA-Z]{1,3}", fullmatch=True)
+
+
+@given(st.lists(st.lists(st.tuples(WORD, TAG), min_size=1, max_size=5), max_size=4), st.booleans())
+def test_segmented_lines_come_back(lines: list[list[tuple[str, str]]], tagged: bool) -> None:
+    separator = "/" if tagged else None
+    text = "".join("  ".join(f"{w}/{t}" if tagged else w for w, t in line) + "\n" for line in lines)
+    target = io.BytesIO()
+    source = io.BytesIO(text.encode())
+    write_segmented(read_segmented(source, separator), target, blank="  ", tag_separator=separator)
+    assert target.getvalue().decode() == text
+
+
+@pytest.mark.parametrize("item", ["b", "/n", "b/"])
+def test_words_without_tags_are_located(item: str) -> None:
+    with pytest.raises(DataError) as caught:
+        list(read_segmented(io.StringIO(f"x/y\na/n  {item}\n"), "/"))
+    assert str(caught.value) == f"<stream>:2:6: found {item!r}, expected word/tag"
+
+
+def test_bytes_that_are_not_utf8_are_located() -> None:
+    with pytest.raises(DataError, match=r"^<stream>:2:2: found byte 0xE9, expected UTF-8 text$"):
+        list(read_plain(io.BytesIO(b"ok\nx\xe9\n")))
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("a.conllu", "conllu"),
+        ("a.JSONL.gz", "jsonl"),
+        ("a.txt", "conll"),
+        ("eng.train", "conll"),
+        ("-", "conll"),
+    ],
+)
+def test_formats_are_guessed_by_suffix(path: str, name: str) -> None:
+    assert format_of(path).name == format_of(Path(path)).name == name
+
+
+def test_formats_by_name(tmp_path: Path) -> None:
+    assert format_of("a.txt", "plain") is FORMATS["plain"]
+    with pytest.raises(SettingsError, match="found format 'xml', expected one of conll, conllu"):
+        format_of("a.xml", "xml")
+    columns = {"word": ["a", "b"], "label": ["S", "S"]}
+    for name, format_ in FORMATS.items():
+        path = tmp_path / f"{name}.gz"
+        format_.write([Sentence(columns)], path)
+        (again,) = format_.read(path)
+        assert "".join(again.tokens) == "ab"
+
+
+def test_unwritable_targets_are_named(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="cannot read or write: ") as caught:
+        write_plain([], tmp_path)
+    assert caught.value.file == str(tmp_path)
