@@ -53,7 +53,7 @@ nb::list names_of(const Program& program, const TokenTable& table) {
     for (std::size_t at = 0; at < last - first; ++at) {
       nb::list names;
       program.emit_at(space, at, last - first, [&](std::uint32_t i, std::uint64_t key) {
-        const std::string name = program.name_at(i, table, first, last, at);
+        const std::string name = program.name_at(i, table, space, first, last, at);
         if (key_of(hash_of(name).hash, program.scope(i) == Scope::edge) != key)
           throw std::logic_error("the key of feature " + name + " is not the hash of its name");
         names.append(nb::make_tuple(program.scope(i) == Scope::edge, name));

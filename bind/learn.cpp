@@ -8,34 +8,57 @@ using namespace marginalia;
 
 namespace {
 
+// Refuses weights that examples or shape would reach out of.
+void check_fits(const ChainShape& shape, const Examples& examples, const SparseRows& weights) {
+  std::uint32_t most = 0;
+  for (const std::uint32_t row : examples.node_rows) most = std::max(most, row);
+  for (const std::uint32_t row : examples.edge_rows) most = std::max(most, row);
+  if (most >= weights.rows.size() || weights.rows[kConstantRow].size != shape.constants())
+    throw std::invalid_argument("the weights do not fit the examples and the shape");
+}
+
 // A chain over one batch of examples, learning.
 class ChainLearner {
  public:
   ChainLearner(const ChainShape& shape, const Examples& examples, WeightTable& weights)
-      : weights_(weights), chain_(shape, examples, weights.current()) {}
+      : shape_(shape), examples_(examples), weights_(weights), tokens_(examples.tokens()) {
+    check_fits(shape, examples, weights.current());
+    check_gold();
+  }
 
   // Perceptron steps on some examples; returns the new step count and what was counted.
   nb::tuple perceptron(const Input<std::uint32_t>& order, std::uint64_t step) {
     if (!order.size()) return nb::make_tuple(step, 0, 0, 0, 0);
     for (const std::uint32_t i : view(order))
-      if (i >= chain_.size()) throw std::invalid_argument("an example is out of range");
+      if (i >= examples_.sentences()) throw std::invalid_argument("an example is out of range");
+    if (examples_.tokens() != tokens_) throw std::invalid_argument("the examples changed");
     PassCounts counts;
     {
       nb::gil_scoped_release unlocked;
-      counts = perceptron_pass(chain_, weights_, view(order), step);
+      Chain chain(shape_, examples_, weights_.current());  // others may have learned since the last call
+      counts = perceptron_pass(chain, weights_, view(order), step);
     }
     return nb::make_tuple(step, counts.examples, counts.mistakes, counts.parts, counts.wrong_parts);
   }
 
  private:
+  void check_gold() const {
+    bool fits = examples_.gold.size() == examples_.tokens();
+    for (const std::uint32_t label : examples_.gold) fits = fits && label < shape_.labels;
+    if (!fits) throw std::invalid_argument("gold labels do not fit the examples and the shape");
+  }
+
+  const ChainShape& shape_;
+  const Examples& examples_;
   WeightTable& weights_;
-  Chain chain_;
+  std::size_t tokens_;
 };
 
 // Best labels of the examples [first, last), one after another.
 nb::ndarray<nb::numpy, std::int32_t> decode(const ChainShape& shape, const Examples& examples,
                                             const SparseRows& weights, std::size_t first, std::size_t last) {
   if (first > last || last > examples.sentences()) throw std::invalid_argument("examples out of range");
+  check_fits(shape, examples, weights);
   std::vector<std::int32_t> labels;
   {
     nb::gil_scoped_release unlocked;

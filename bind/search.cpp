@@ -1,6 +1,8 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
 #include "arrays.hpp"
@@ -70,6 +72,8 @@ nb::tuple best_of(const OwnedLattice& owned) {
 }
 
 nb::dict marginals_of(const OwnedLattice& owned, bool edges, const std::string& method) {
+  if (method != "auto" && method != "scaled" && method != "log")
+    throw std::invalid_argument("marginals: the method must be auto, scaled or log");
   Marginals p;
   {
     nb::gil_scoped_release unlocked;
@@ -120,9 +124,13 @@ struct BoundModel {
 BoundModel* make_model(const ChainShape& shape, const nb::dict& arrays) {
   std::vector<nb::object> kept;
   const auto take = [&]<class T>(const char* name, std::span<const T>& out) {
-    if (!arrays.contains(name)) return;
+    if (!arrays.contains(name)) throw std::invalid_argument(std::string("model: array missing: ") + name);
     nb::object array = arrays[name];
-    out = view(nb::cast<Input<T>>(array, false));
+    Input<T> typed;
+    if (!nb::try_cast(array, typed, false) ||
+        reinterpret_cast<std::uintptr_t>(typed.data()) % alignof(T) != 0)
+      throw nb::type_error((std::string("model: array of a wrong kind: ") + name).c_str());
+    out = view(typed);
     kept.push_back(std::move(array));
   };
   FrozenArrays a;
@@ -132,8 +140,10 @@ BoundModel* make_model(const ChainShape& shape, const nb::dict& arrays) {
   take("keys", a.keys);
   take("bucket", a.bucket);
   take("row_end", a.row_end);
-  take("narrow", a.narrow);
-  take("wide", a.wide);
+  if (arrays.contains("wide"))
+    take("wide", a.wide);
+  else
+    take("narrow", a.narrow);
   take("weights", a.weights);
   take("edge", edge);
   take("constant_at", constant_at);

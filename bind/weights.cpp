@@ -21,6 +21,7 @@ nb::tuple joined_names(const FeatureIndex& index, const std::vector<std::uint32_
 }
 
 nb::dict frozen(const SparseRows& weights, const FeatureIndex& index) {
+  if (index.rows() > weights.rows.size()) throw std::invalid_argument("weights: fewer rows than features");
   FrozenStorage f = freeze(weights, index);
   nb::dict out;
   if (index.keeps_names()) {

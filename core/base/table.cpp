@@ -197,9 +197,15 @@ class Parser {
   }
 
   void end_sentence() {
-    if (table_.line.size() == table_.sentence.back()) return;
+    if (table_.line.size() == table_.sentence.back()) return forget_comments();
     table_.sentence.push_back(static_cast<std::uint32_t>(table_.line.size()));
     table_.document.push_back(options_.first_document + static_cast<std::uint32_t>(table_.mark.size()));
+  }
+
+  // Comments that no sentence follows directly belong to none, wherever the text is cut into blocks.
+  void forget_comments() {
+    while (!table_.comments.empty() && table_.comments.back().sentence == table_.sentences())
+      table_.comments.pop_back();
   }
 
   [[noreturn]] void fail_columns(std::uint32_t found) const {

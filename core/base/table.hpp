@@ -11,7 +11,7 @@
 
 namespace marginalia {
 
-// A comment line: its bytes in the buffer and the sentence it belongs to (the one it precedes).
+// A comment line: its bytes in the buffer and the sentence it belongs to (which it directly precedes).
 struct Comment {
   std::uint32_t begin, length, sentence;
 };

@@ -1,20 +1,23 @@
 #include "features/examples.hpp"
 
+#include <stdexcept>
+
 namespace marginalia {
 
 namespace {
 
-// Walks all features of a table: row_of(template, key, first, last, at) gives a row or kNoRow, `keep` stores
-// it.
+// Walks all features of a table: row_of(template, key, space, first, last, at) gives a row or kNoRow.
 template <class RowOf>
 void extract(const Program& program, const TokenTable& table, RowOf&& row_of, Examples* out) {
+  if (out != nullptr && out->tokens() != 0 && out->has_edges() != program.has_edges())
+    throw std::invalid_argument("examples: some programs have edge features and some have none");
   ExtractionSpace space;
   for (std::size_t s = 0; s < table.sentences(); ++s) {
     const std::size_t first = table.sentence[s], last = table.sentence[s + 1];
     program.read(table, first, last, space);
     for (std::size_t at = 0; at < last - first; ++at) {
       program.emit_at(space, at, last - first, [&](std::uint32_t i, std::uint64_t key) {
-        const std::uint32_t row = row_of(i, key, first, last, at);
+        const std::uint32_t row = row_of(i, key, space, first, last, at);
         if (out == nullptr || row == kNoRow) return;
         (program.scope(i) == Scope::node ? out->node_rows : out->edge_rows).push_back(row);
       });
@@ -27,10 +30,11 @@ void extract(const Program& program, const TokenTable& table, RowOf&& row_of, Ex
 }
 
 auto growing(const Program& program, const TokenTable& table, FeatureIndex& index) {
-  return [&](std::uint32_t i, std::uint64_t key, std::size_t first, std::size_t last, std::size_t at) {
+  return [&](std::uint32_t i, std::uint64_t key, const ExtractionSpace& space, std::size_t first,
+             std::size_t last, std::size_t at) {
     bool added = false;
     const std::uint32_t row = index.count(key, program.scope(i), added);
-    if (added && index.keeps_names()) index.add_name(program.name_at(i, table, first, last, at));
+    if (added && index.keeps_names()) index.add_name(program.name_at(i, table, space, first, last, at));
     return row;
   };
 }
@@ -41,7 +45,7 @@ void renumber(std::vector<std::uint64_t>& ends, std::vector<std::uint32_t>& rows
   for (std::size_t t = 1; t < ends.size(); ++t) {
     const std::uint64_t end = ends[t];
     for (std::uint64_t i = begin; i < end; ++i)
-      if (renumbered[rows[i]] != kNoRow) rows[kept++] = renumbered[rows[i]];
+      if (const std::uint32_t row = renumbered.at(rows[i]); row != kNoRow) rows[kept++] = row;
     begin = end;
     ends[t] = kept;
   }
@@ -60,7 +64,7 @@ void count_only(const Program& program, const TokenTable& table, FeatureIndex& i
 
 void extract_known(const Program& program, const TokenTable& table, const FeatureIndex& index,
                    Examples& out) {
-  extract(program, table, [&](std::uint32_t, std::uint64_t key, auto...) { return index.find(key); }, &out);
+  extract(program, table, [&](std::uint32_t, std::uint64_t key, const auto&...) { return index.find(key); }, &out);
 }
 
 void renumber(Examples& examples, const std::vector<std::uint32_t>& renumbered) {

@@ -49,7 +49,8 @@ Program::Program(std::vector<Source> sources, std::vector<Template> templates,
     if (source.kind == Source::Kind::first) continue;
     if (source.column >= columns) throw std::invalid_argument("program: column out of range");
     if (source.kind == Source::Kind::list) {
-      if (source.list >= lists_.size()) throw std::invalid_argument("program: list out of range");
+      if (source.list >= lists_.size() || lists_[source.list] == nullptr)
+        throw std::invalid_argument("program: list out of range");
     } else {
       check(source.attribute);
       sources_of_column_[source.column].push_back(i);
@@ -109,9 +110,9 @@ std::uint64_t Program::key_at(const Compiled& t, const ExtractionSpace& space, s
 void Program::read(const TokenTable& table, std::size_t first, std::size_t last,
                    ExtractionSpace& space) const {
   if (table.columns < columns_) throw std::invalid_argument("program: the table has too few columns");
-  if (space.owner_ != this || space.used_ > kMostCached || space.texts_.size() > kMostBytes) {
+  if (space.owner_ != identity_ || space.used_ > kMostCached || space.texts_.size() > kMostBytes) {
     space = ExtractionSpace();
-    space.owner_ = this;
+    space.owner_ = identity_;
     space.slots_.resize(1024);
   }
   const std::size_t n = sources_.size();
@@ -172,22 +173,20 @@ void Program::grow(ExtractionSpace& space) const {
   space.slots_ = std::move(larger);
 }
 
-bool Program::value_text(const Source& source, const TokenTable& table, std::size_t first, std::size_t last,
-                         std::size_t token, std::string& out) const {
-  if (source.kind == Source::Kind::column)
-    return evaluate(source.attribute, table.field(token, source.column), out);
-  if (source.kind == Source::Kind::first) {
-    out.assign(1, '1');
-    return token == first;
-  }
-  std::vector<std::uint8_t> matched;
-  match_list(*lists_[source.list], table, first, last, source.column, matched);
-  out.assign(1, matched[token - first] == 1 ? 'B' : 'I');
-  return matched[token - first] != 0;
+bool Program::value_text(std::uint32_t source, const TokenTable& table, const ExtractionSpace& space,
+                         std::size_t first, std::size_t at, std::string& out) const {
+  const Source& from = sources_[source];
+  if (from.kind == Source::Kind::column)
+    return evaluate(from.attribute, table.field(first + at, from.column), out);
+  const Hashed& value = space.grid_[at * sources_.size() + source];
+  const char list_text = value.hash == hash_of("B").hash ? 'B' : 'I';
+  out.assign(1, from.kind == Source::Kind::first ? '1' : list_text);
+  return !value.absent();
 }
 
-std::string Program::name_at(std::size_t template_index, const TokenTable& table, std::size_t first,
-                             std::size_t last, std::size_t at) const {
+std::string Program::name_at(std::size_t template_index, const TokenTable& table,
+                             const ExtractionSpace& space, std::size_t first, std::size_t last,
+                             std::size_t at) const {
   std::string name, value;
   const std::size_t length = last - first;
   for (const Piece& piece : templates_[template_index].pieces) {
@@ -200,8 +199,7 @@ std::string Program::name_at(std::size_t template_index, const TokenTable& table
       name += outside(piece.before, static_cast<std::size_t>(-where));
     else if (static_cast<std::size_t>(where) >= length)
       name += outside(piece.after, static_cast<std::size_t>(where) - length + 1);
-    else if (value_text(sources_[piece.source], table, first, last, first + static_cast<std::size_t>(where),
-                        value))
+    else if (value_text(piece.source, table, space, first, static_cast<std::size_t>(where), value))
       name += value;
   }
   return name;

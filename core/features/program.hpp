@@ -55,7 +55,7 @@ class ExtractionSpace {
     std::uint32_t text_begin = 0, text_length = 0;
     std::uint32_t values = 0;  // index into values_ + 1; 0 = empty slot
   };
-  const Program* owner_ = nullptr;
+  std::shared_ptr<const char> owner_;  // the program's identity, kept so that no other can have it
   std::vector<Slot> slots_;
   std::size_t used_ = 0;
   std::string texts_;
@@ -87,9 +87,9 @@ class Program {
 
   Scope scope(std::size_t template_index) const { return templates_[template_index].scope; }
 
-  // The name of a feature that the template has at this token (which must have it).
-  std::string name_at(std::size_t template_index, const TokenTable& table, std::size_t first,
-                      std::size_t last, std::size_t at) const;
+  // The name of a feature that the template has at this token (which must have it) of the sentence in `space`.
+  std::string name_at(std::size_t template_index, const TokenTable& table, const ExtractionSpace& space,
+                      std::size_t first, std::size_t last, std::size_t at) const;
 
  private:
   struct Step {
@@ -111,8 +111,8 @@ class Program {
                        std::size_t length) const;
   const Hashed* values_of(std::string_view text, std::uint32_t column, ExtractionSpace& space) const;
   void grow(ExtractionSpace& space) const;
-  bool value_text(const Source& source, const TokenTable& table, std::size_t first, std::size_t last,
-                  std::size_t token, std::string& out) const;
+  bool value_text(std::uint32_t source, const TokenTable& table, const ExtractionSpace& space,
+                  std::size_t first, std::size_t at, std::string& out) const;
 
   std::vector<Source> sources_;
   std::vector<Template> templates_;
@@ -121,6 +121,7 @@ class Program {
   std::vector<std::vector<std::uint32_t>> sources_of_column_;
   std::uint32_t columns_;
   bool has_edges_ = false;
+  std::shared_ptr<const char> identity_ = std::make_shared<const char>();
 };
 
 }  // namespace marginalia

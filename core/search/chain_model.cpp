@@ -1,5 +1,6 @@
 #include "search/chain_model.hpp"
 
+#include <cmath>
 #include <stdexcept>
 
 namespace marginalia {
@@ -10,7 +11,7 @@ ChainModel::ChainModel(ChainShape shape, FrozenWeights weights, std::span<const 
   if (constant_at.size() != constants.size())
     throw std::invalid_argument("chain: constants disagree in number");
   for (std::size_t k = 0; k < constants.size(); ++k) {
-    if (constant_at[k] >= shape_.constants())
+    if (constant_at[k] >= shape_.constants() || !std::isfinite(constants[k]))
       throw std::invalid_argument("chain: a constant is out of range");
     constants_.set(shape_, constant_at[k], constants[k]);
   }
@@ -55,7 +56,7 @@ const Lattice& ChainModel::lattice(const Program& program, const TokenTable& tab
 
 std::vector<std::int32_t> ChainModel::best(const Program& program, const TokenTable& table,
                                            Space& space) const {
-  std::vector<std::int32_t> labels(table.tokens());
+  std::vector<std::int32_t> labels(table.sentence.back());
   std::vector<std::uint32_t> sentence;
   for (std::size_t s = 0; s < table.sentences(); ++s) {
     const Lattice& scores = lattice(program, table, s, space);

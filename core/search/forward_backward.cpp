@@ -106,13 +106,13 @@ bool scaled_forward_backward(const Lattice& lattice, bool want_edges, Marginals&
       reach(lattice, reachable, settled);
     }
     scale[t] = 0.0;
-    for (std::size_t c = 0; c < n; ++c) scale[t] += now[c];
-    if (!(scale[t] > kNearUnderflow)) return false;
-    for (std::size_t c = 0; c < n; ++c) {
-      now[c] /= scale[t];
+    for (std::size_t c = 0; c < n; ++c) {  // before dividing: a small scale must not hide lost digits
       const bool possible = reachable[c] != 0 && (t + 1 < length || lattice.constants->end[c] != kIllegal);
-      if (possible && now[c] < kNearUnderflow) return false;
+      if (possible && !(now[c] > kNearUnderflow)) return false;
+      scale[t] += now[c];
     }
+    if (!(scale[t] > 0.0)) return false;
+    for (std::size_t c = 0; c < n; ++c) now[c] /= scale[t];
     out.log_z += std::log(scale[t]);
   }
 
@@ -125,6 +125,8 @@ bool scaled_forward_backward(const Lattice& lattice, bool want_edges, Marginals&
     for (std::size_t c = 0; c < n; ++c) ahead[c] = beta[c] * emission[t * n + c] / scale[t];
     for (std::size_t from = 0; from < n; ++from) {
       const double before = alpha[(t - 1) * n + from];
+      beta[from] = 0.0;
+      if (before == 0.0) continue;  // unreachable: nothing bounds its backward score
       double sum = 0.0;
       for (std::size_t to = 0; to < n; ++to) {
         const double onward = step[from * n + to] * ahead[to];
@@ -143,8 +145,15 @@ void log_forward_backward(const Lattice& lattice, bool want_edges, Marginals& ou
   const std::size_t length = lattice.length, n = lattice.labels(), width = lattice.states(length);
   if (length == 0) return;
 
-  std::vector<double> alpha(length * width, kIllegal), beta(length * width, kIllegal), terms;
+  // The scores at each token are shifted to a maximum of 0, so that they keep their digits in long sentences.
+  std::vector<double> alpha(length * width, kIllegal), beta(length * width, kIllegal), shift(length), terms;
+  const auto centre = [width](double* scores) {
+    const double most = largest_finite(scores, width);
+    for (std::size_t s = 0; s < width; ++s) scores[s] -= most;
+    return most;
+  };
   for (std::size_t c = 0; c < n; ++c) alpha[c] = lattice.constants->start[c] + lattice.node[c];
+  out.log_z = shift[0] = centre(alpha.data());
   for (std::size_t t = 1; t < length; ++t) {
     for (std::size_t s = 0; s < lattice.states(t); ++s) {
       terms.clear();
@@ -153,6 +162,7 @@ void log_forward_backward(const Lattice& lattice, bool want_edges, Marginals& ou
       });
       alpha[t * width + s] = log_sum(terms) + lattice.node[t * n + s % n];
     }
+    out.log_z += shift[t] = centre(&alpha[t * width]);
   }
 
   terms.clear();
@@ -160,14 +170,16 @@ void log_forward_backward(const Lattice& lattice, bool want_edges, Marginals& ou
     beta[(length - 1) * width + s] = lattice.constants->end[s % n];
     terms.push_back(alpha[(length - 1) * width + s] + lattice.constants->end[s % n]);
   }
-  out.log_z = log_sum(terms);
+  out.log_z += log_sum(terms);
   if (out.log_z == kIllegal) throw std::domain_error("no legal output exists for this sentence");
 
   std::vector<std::vector<double>> onward;  // by predecessor: terms of its backward score
   for (std::size_t t = length; t-- > 0;) {
     const double* here = &beta[t * width];
-    for (std::size_t s = 0; s < lattice.states(t); ++s)
-      out.node[t * n + s % n] += std::exp(alpha[t * width + s] + here[s] - out.log_z);
+    terms.clear();
+    for (std::size_t s = 0; s < lattice.states(t); ++s) terms.push_back(alpha[t * width + s] + here[s]);
+    const double total = log_sum(terms);
+    for (std::size_t s = 0; s < lattice.states(t); ++s) out.node[t * n + s % n] += std::exp(terms[s] - total);
     if (t == 0) break;
     onward.assign(lattice.states(t - 1), {});
     for (std::size_t s = 0; s < lattice.states(t); ++s) {
@@ -175,7 +187,7 @@ void log_forward_backward(const Lattice& lattice, bool want_edges, Marginals& ou
       const double rest = lattice.node[t * n + to] + here[s];
       lattice.for_predecessors(t, s, [&](std::size_t from, double score) {
         onward[from].push_back(score + rest);
-        const double p = std::exp(alpha[(t - 1) * width + from] + score + rest - out.log_z);
+        const double p = std::exp(alpha[(t - 1) * width + from] + score + rest - shift[t] - total);
         const std::size_t previous = from % n;
         out.transition[previous * n + to] += p;
         if (want_edges) out.edge[(t * n + previous) * n + to] += p;
@@ -186,6 +198,7 @@ void log_forward_backward(const Lattice& lattice, bool want_edges, Marginals& ou
     }
     for (std::size_t from = 0; from < onward.size(); ++from)
       beta[(t - 1) * width + from] = onward[from].empty() ? kIllegal : log_sum(onward[from]);
+    centre(&beta[(t - 1) * width]);
   }
 }
 

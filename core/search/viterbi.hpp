@@ -15,7 +15,8 @@ class ViterbiSpace {
   std::vector<double> checkpoints, scratch;
 };
 
-// Writes the best labels and returns their score. Ties go to the lowest label, from the last token backwards.
+// Writes the best labels and returns their score. Ties go to the lowest state, from the last token backwards.
+// Where no output is legal the score is kIllegal and the labels, though in range, mean nothing.
 double viterbi(const Lattice& lattice, ViterbiSpace& space, std::uint32_t* labels);
 
 // best[t][state] for all tokens: what k-best search reads. [T][S], S = the states of the last token.

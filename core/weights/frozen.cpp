@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <stdexcept>
 
 namespace marginalia {
@@ -33,14 +34,19 @@ FrozenWeights::FrozenWeights(const FrozenArrays& arrays, std::span<const std::ui
   shift_ = 64 - (static_cast<int>(std::bit_width(arrays.bucket.size() - 1)) - 1);
   require(arrays.bucket.front() == 0 && arrays.bucket.back() == rows, "weights: the bucket index is damaged");
   require(std::is_sorted(arrays.bucket.begin(), arrays.bucket.end()), "weights: the bucket index is damaged");
+  for (std::size_t b = 0; b + 1 < arrays.bucket.size(); ++b)
+    for (std::size_t i = arrays.bucket[b]; i < arrays.bucket[b + 1]; ++i)
+      require(arrays.keys[i] >> shift_ == b && (i == 0 || arrays.keys[i - 1] < arrays.keys[i]),
+              "weights: keys are not in order");
   require(std::is_sorted(arrays.row_end.begin(), arrays.row_end.end()), "weights: rows overlap");
   require((rows == 0 ? 0 : arrays.row_end.back()) == cells, "weights: rows and cells disagree");
   std::uint32_t i = 0;
   for (std::size_t row = 0; row < rows; ++row) {
     const std::uint64_t bound = edge_rows[row] != 0 ? edge_outputs : node_outputs;
     for (; i < arrays.row_end[row]; ++i)
-      require((arrays.wide.empty() ? arrays.narrow[i] : arrays.wide[i]) < bound,
-              "weights: an output is out of range");
+      require((arrays.wide.empty() ? arrays.narrow[i] : arrays.wide[i]) < bound &&
+                  std::isfinite(arrays.weights[i]),
+              "weights: an output or weight is out of range");
   }
 }
 

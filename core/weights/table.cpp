@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <bit>
+#include <stdexcept>
 
 namespace marginalia {
 
 WeightTable::WeightTable(std::uint32_t rows, std::uint32_t constants) : free_(33) {
+  if (rows == 0) throw std::invalid_argument("weights: row 0 is missing");
   table_.rows.resize(rows);
   table_.rows[0] = {0, constants, constants};
   table_.cells.resize(constants);

@@ -20,7 +20,8 @@ from marginalia.corpus import Sentence, pack, read_blocks, read_conll, write_con
 from marginalia.errors import DataError
 
 MIXED = (
-    "\ufeff# head line of a file\na B-X\nb I-X\n\n\n-DOCSTART-\n\n# = = =\nc O\n \t\nd O\r\n\r\ne O\r\n"
+    "\ufeff# O\n\n# head line of a file\na B-X\nb I-X\n\n# a lonely comment\n\n"
+    "-DOCSTART-\n\n# = = =\nc O\n \t\nd O\r\n\r\ne O\r\n"
     "-DOCSTART- O\nf B-Y\n\n# a trailing comment"
 ).encode()
 
@@ -39,10 +40,10 @@ def test_small_blocks_give_the_same_sentences_and_bytes(block_bytes: int) -> Non
 
 def test_records_of_the_mixed_file() -> None:
     sentences = list(read_conll(io.BytesIO(MIXED)))
-    assert [s.tokens for s in sentences] == [["a", "b"], ["c"], ["d"], ["e"], ["f"]]
-    assert [s.document for s in sentences] == [0, 1, 1, 1, 2]
-    assert [s.line for s in sentences] == [2, 9, 11, 13, 15]
-    assert [s.comments for s in sentences] == [["# head line of a file"], ["# = = ="], [], [], []]
+    assert [s.tokens for s in sentences] == [["#"], ["a", "b"], ["c"], ["d"], ["e"], ["f"]]
+    assert [s.document for s in sentences] == [0, 0, 1, 1, 1, 2]
+    assert [s.line for s in sentences] == [1, 4, 12, 14, 16, 18]
+    assert [s.comments for s in sentences] == [[], ["# head line of a file"], ["# = = ="], [], [], []]
 
 
 @pytest.mark.parametrize("block_bytes", [1, 7, 1 << 20])
@@ -170,7 +171,7 @@ def test_written_sentences_are_read_again(
     text = target.getvalue()
     if text.startswith(b"\xef\xbb\xbf"):  # then it would be taken for a byte order mark
         return
-    assert [replace(s, line=0) for s in read_conll(io.BytesIO(text))] == sentences
+    assert [replace(s, line=0) for s in read_conll(io.BytesIO(text), "word label")] == sentences
 
 
 @pytest.mark.parametrize("word", ["", "a b", "a\tb", "a\n", "-DOCSTART-"])
@@ -187,3 +188,12 @@ def test_writing_chosen_columns() -> None:
     assert target.getvalue() == "O a\n\n"
     with pytest.raises(DataError, match="found no column 'ne' in a sentence"):
         write_conll([sentence], target, columns="word ne")
+
+
+def test_the_ends_of_files() -> None:
+    assert len(list(read_blocks(io.BytesIO(b"a\n\n"), block_bytes=1))) == 1
+    assert list(read_blocks(io.BytesIO(b""))) == []
+    (empty,) = read_blocks(io.BytesIO(b""), block_bytes=None)
+    assert (empty.table.tokens, empty.columns) == (0, ())
+    (comments,) = read_blocks(io.BytesIO(b"# O\n\n# O\n"), block_bytes=1)
+    assert comments.render([], np.zeros(0, np.int32)) == b"# O\n\n# O\n"

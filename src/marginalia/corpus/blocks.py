@@ -115,8 +115,8 @@ def read_blocks(
     block_bytes: int | None = 1 << 20,
 ) -> Iterator[Block]:
     r"""Read a column file in blocks of whole sentences; memory stays flat however long the file is.
-    With `block_bytes=None` the whole file is one block.
 
+    `block_bytes` is their usual size; None makes one block of the whole file.
     Fields are separated by blanks or tabs, or by single tabs only with `separator="\t"`; without
     `columns` the names are guessed from their number. Blank lines end sentences; a line whose first
     field is `-DOCSTART-` begins a document. `comments`: with "auto", a line that starts with `#` is a
@@ -129,12 +129,20 @@ def read_blocks(
         {"comment": "#"} if comments == "auto" else {"comment": comments or "", "comment_anywhere": True}
     )
     with open_source(source) as stream:
-        for text in _sentence_chunks(stream, block_bytes):
+        undecided = b""
+        for chunk, is_last in _sentence_chunks(stream, block_bytes):
+            text = undecided + chunk
+            if not text and block_bytes is not None:
+                break
             table = _parse(text, file, columns=len(names), **options)
+            if table.columns == 0 and not is_last:
+                undecided = text  # comments or tokens? the first line that is neither will tell
+                continue
             names = names or guess_names(table.columns)
             yield Block(table, names, file, options["first_line"])
             options["first_line"] += text.count(b"\n")
             options["first_document"] += table.marks
+            undecided = b""
 
 
 def _parse(text: bytes, file: str, **options: Any) -> TokenTable:
@@ -154,15 +162,14 @@ def _sentence_cut(buffer: bytearray, start: int) -> int:
     return match.end() if match else 0
 
 
-def _sentence_chunks(stream: BinaryIO, size: int | None) -> Iterator[bytes]:
-    """Chunks that end with a blank line; only the last one may end otherwise."""
+def _sentence_chunks(stream: BinaryIO, size: int | None) -> Iterator[tuple[bytes, bool]]:
+    """Chunks that end with a blank line, and whether it is the last one, which may end otherwise."""
     buffer, scanned = bytearray(stream.read() if size is None else b""), 0
     while size is not None and (chunk := stream.read(max(size, 1))):
         buffer += chunk
         if cut := _sentence_cut(buffer, scanned):
-            yield bytes(buffer[:cut])
+            yield bytes(buffer[:cut]), False
             del buffer[:cut]
         # Nothing before the last line, which may still grow, needs a second look.
         scanned = max(buffer.rfind(b"\n"), 0)
-    if buffer:
-        yield bytes(buffer)
+    yield bytes(buffer), True
