@@ -68,6 +68,7 @@ TokenTable parse_columns(nb::bytes data, std::uint32_t first_line, std::uint32_t
 TokenTable from_columns(const std::vector<nb::list>& columns, const std::vector<std::uint32_t>& lengths) {
   std::size_t tokens = 0;
   for (const std::uint32_t length : lengths) tokens += length;
+  if (columns.empty() && tokens > 0) throw std::invalid_argument("found no columns, expected at least one");
   std::vector<std::vector<std::string_view>> fields(columns.size());
   for (std::size_t c = 0; c < columns.size(); ++c) {
     if (columns[c].size() != tokens)

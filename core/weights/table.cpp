@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <bit>
 #include <stdexcept>
+#include <stdexcept>
 
 namespace marginalia {
 
 WeightTable::WeightTable(std::uint32_t rows, std::uint32_t constants) : free_(33) {
   if (rows == 0) throw std::invalid_argument("weights: row 0 is missing");
   table_.rows.resize(rows);
-  table_.rows[0] = {0, constants, constants};
+  table_.rows[0] = {0, constants};
   table_.cells.resize(constants);
   totals_.resize(constants);
   for (std::uint32_t i = 0; i < constants; ++i) table_.cells[i] = {i, 0.0f};
@@ -27,7 +28,7 @@ std::size_t WeightTable::cell_of(SparseRows::Row& row, std::uint32_t output, std
   if (row.size == outputs) return row.begin + output;  // dense
   for (std::size_t i = row.begin; i < row.begin + row.size; ++i)
     if (table_.cells[i].output == output) return i;
-  if (row.size == row.capacity) enlarge(row, outputs);
+  if (row.size == 0 || std::has_single_bit(row.size)) enlarge(row, outputs);
   if (row.size == outputs) return row.begin + output;
   const std::size_t i = row.begin + row.size++;
   table_.cells[i] = {output, 0.0f};
@@ -35,12 +36,12 @@ std::size_t WeightTable::cell_of(SparseRows::Row& row, std::uint32_t output, std
   return i;
 }
 
+// Moves a full row to a place with room for one more cell.
 void WeightTable::enlarge(SparseRows::Row& row, std::uint32_t outputs) {
   const SparseRows::Row old = row;
-  const std::uint32_t doubled = std::max(1u, old.capacity * 2);
-  const bool dense = doubled > outputs / 2;
-  row.capacity = dense ? outputs : doubled;
-  row.begin = allocate(row.capacity);
+  const std::uint32_t capacity = std::max(1u, old.size * 2);
+  const bool dense = capacity > outputs / 2;
+  row.begin = allocate(dense ? outputs : capacity);
   if (dense) {
     row.size = outputs;
     for (std::uint32_t o = 0; o < outputs; ++o) {
@@ -53,20 +54,21 @@ void WeightTable::enlarge(SparseRows::Row& row, std::uint32_t outputs) {
     table_.cells[to] = table_.cells[from];
     totals_[to] = totals_[from];
   }
-  if (old.capacity != 0) free_[static_cast<std::size_t>(std::bit_width(old.capacity))].push_back(old.begin);
+  if (old.size != 0) free_[static_cast<std::size_t>(std::bit_width(old.size))].push_back(old.begin);
 }
 
-std::uint64_t WeightTable::allocate(std::uint32_t capacity) {
+std::uint32_t WeightTable::allocate(std::uint32_t capacity) {
   auto& reusable = free_[static_cast<std::size_t>(std::bit_width(capacity))];
   if (std::has_single_bit(capacity) && !reusable.empty()) {
-    const std::uint64_t begin = reusable.back();
+    const std::uint32_t begin = reusable.back();
     reusable.pop_back();
     return begin;
   }
-  const std::uint64_t begin = table_.cells.size();
+  const std::size_t begin = table_.cells.size();
+  if (begin + capacity > UINT32_MAX) throw std::length_error("more than 4 billion weights");
   table_.cells.resize(begin + capacity);
   totals_.resize(begin + capacity);
-  return begin;
+  return static_cast<std::uint32_t>(begin);
 }
 
 SparseRows WeightTable::averaged(double steps) const {

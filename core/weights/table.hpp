@@ -14,9 +14,8 @@ struct Cell {
 // Weights to score with.
 struct SparseRows {
   struct Row {
-    std::uint64_t begin = 0;
+    std::uint32_t begin = 0;
     std::uint32_t size = 0;
-    std::uint32_t capacity = 0;
   };
   std::vector<Row> rows;
   std::vector<Cell> cells;
@@ -24,14 +23,18 @@ struct SparseRows {
   const Cell* begin(std::uint32_t row) const { return cells.data() + rows[row].begin; }
   const Cell* end(std::uint32_t row) const { return begin(row) + rows[row].size; }
 
+  // Rows are met in no order: ask the memory for them well before they are added.
+  void prefetch_row(std::uint32_t row) const { __builtin_prefetch(&rows[row]); }
+  void prefetch_cells(std::uint32_t row) const { __builtin_prefetch(begin(row)); }
+
   // scores[output] += weight, for all outputs of the row.
   void add_row(std::uint32_t row, double* scores) const {
     for (const Cell *c = begin(row), *stop = end(row); c != stop; ++c) scores[c->output] += c->weight;
   }
 };
 
-// Weights to learn. Rows start empty, double as they fill, and become dense (cell i = output i) when half
-// full, so memory follows what learning touched, not features * labels. Row 0, the constants, is dense from
+// Weights to learn. Rows start empty, have room for the next power of two of their size, and become dense (cell i
+// = output i) when half full, so memory follows what learning touched, not features * labels. Row 0, the constants, is dense from
 // the start. Beside each weight stands `total`, the sum of step * change that lazy averaging needs.
 class WeightTable {
  public:
@@ -49,11 +52,11 @@ class WeightTable {
  private:
   std::size_t cell_of(SparseRows::Row& row, std::uint32_t output, std::uint32_t outputs);
   void enlarge(SparseRows::Row& row, std::uint32_t outputs);
-  std::uint64_t allocate(std::uint32_t capacity);
+  std::uint32_t allocate(std::uint32_t capacity);
 
   SparseRows table_;
   std::vector<double> totals_;                    // parallel to table_.cells
-  std::vector<std::vector<std::uint64_t>> free_;  // abandoned places, by the bit width of their capacity
+  std::vector<std::vector<std::uint32_t>> free_;  // abandoned places, by the bit width of their capacity
 };
 
 }  // namespace marginalia

@@ -114,7 +114,7 @@ def late_evidence(gap: float) -> Problem:
 @pytest.mark.parametrize("gap", [10.0, 640.0, 700.0, 740.0, 745.0, 800.0, 1e4])
 def test_underflow_that_later_evidence_undoes(gap: float) -> None:
     found = late_evidence(gap).lattice().marginals(True)
-    assert found["log_z"] == pytest.approx(gap)
+    assert found["log_z"] == pytest.approx(np.logaddexp(0.0, gap))
     np.testing.assert_allclose(found["node"][:, 1], 1.0, atol=1e-4 if gap == 10 else 1e-12)
 
 
@@ -170,9 +170,9 @@ def test_a_hundred_thousand_tokens(scale: float) -> None:
     auto = problem.lattice().marginals()
     in_logs = problem.lattice().marginals(False, "log")
     assert auto["log_z"] == pytest.approx(numpy_log_z(problem), rel=1e-11)
-    assert_same(auto, in_logs, 1e-4)
-    np.testing.assert_allclose(auto["node"].sum(1), 1.0, atol=1e-6)
-    np.testing.assert_allclose(auto["node"], in_logs["node"], atol=1e-6)
+    assert_same(auto, in_logs, 1e-7)
+    np.testing.assert_allclose(auto["node"].sum(1), 1.0, atol=1e-11)
+    np.testing.assert_allclose(auto["node"], in_logs["node"], atol=1e-11)
 
 
 def test_twenty_thousand_tokens_of_order_two() -> None:
@@ -180,7 +180,7 @@ def test_twenty_thousand_tokens_of_order_two() -> None:
     found = problem.lattice().marginals()
     assert found["log_z"] == pytest.approx(numpy_log_z(problem), rel=1e-11)
     assert found["trigram"].sum() == pytest.approx(problem.length - 1)
-    np.testing.assert_allclose(found["trigram"].sum(0), found["transition"], atol=1e-4)
+    np.testing.assert_allclose(found["trigram"].sum(0), found["transition"], atol=1e-7)
 
 
 @settings(steady, max_examples=40)

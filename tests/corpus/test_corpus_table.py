@@ -165,6 +165,8 @@ def test_from_columns_is_rendered_as_a_column_file() -> None:
 def test_from_columns_refuses_what_does_not_fit() -> None:
     with pytest.raises(ValueError, match="found 2 values in column 1, expected 3"):
         from_columns([["a", "b", "c"], ["x", "y"]], [3])
+    with pytest.raises(ValueError, match="found no columns, expected at least one"):
+        from_columns([], [1])
     with pytest.raises(UnicodeEncodeError):
         from_columns([["\ud800"]], [1])
     with pytest.raises(TypeError):

@@ -66,9 +66,7 @@ def _characters(pairs: list[tuple[str, str]], line: int) -> Sentence:
         spans.append(Span(start, start + len(word), tag))
     text = "".join(word for word, _ in pairs)
     columns = {"word": list(text), "label": labels_of(spans, len(text), "BMES")}
-    return Sentence(
-        columns, text=text, offsets=[(i, i + 1) for i in range(len(text))], line=line, spans=spans
-    )
+    return Sentence(columns, text=text, line=line, spans=spans)
 
 
 def write_segmented(

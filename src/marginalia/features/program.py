@@ -81,7 +81,7 @@ class Program:
         return tuple(dict.fromkeys(a.column for a in self.attributes if a.column))
 
     def to_json(self) -> str:
-        """The program as text, the same for equal programs."""
+        """The program as compact text, for a model's metadata."""
         return json.dumps(
             {
                 "version": VERSION,

@@ -1,0 +1,87 @@
+"""The command line: one thin file per verb, and the only room that prints.
+
+Exit codes: 0 all went well, 1 an error of the data, the settings or the model, 2 a wrong command line,
+130 interrupted, 141 the reader of our output went away.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+from marginalia import __version__
+from marginalia.cli import demo, eval, inspect, tag, train
+from marginalia.cli.arguments import formatted
+from marginalia.errors import MarginaliaError
+
+OK, FAILED, USAGE, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 130, 141
+
+_EPILOG = """\
+examples:
+  marginalia demo                                    see it work in a few seconds
+  marginalia train train.txt -o model.mg --task ner --dev dev.txt
+  marginalia tag model.mg < input.txt > output.txt
+  marginalia VERB --help                             all options of a verb
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command line; the result is the exit code."""
+    try:
+        arguments = build_parser().parse_args(argv)
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else USAGE
+    return _guarded(arguments)
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The parser of all verbs; each result has a `run`."""
+    parser = argparse.ArgumentParser(
+        prog="marginalia",
+        description="Learn structure in text with linear models: tag, chunk, segment, and know why.",
+        epilog=_EPILOG,
+        formatter_class=formatted,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"marginalia {__version__}")
+    verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
+    for verb in (train, tag, eval, inspect, demo):
+        verb.add_parser(verbs)
+    return parser
+
+
+def _guarded(arguments: argparse.Namespace) -> int:
+    """The verb's exit code; what goes wrong becomes a message and a code."""
+    try:
+        code: int = arguments.run(arguments)
+        sys.stdout.flush()
+        return code
+    except KeyboardInterrupt:
+        return _ended("interrupted", INTERRUPTED)
+    except BrokenPipeError:
+        _drop_stdout()
+        return BROKEN_PIPE
+    except MarginaliaError as error:
+        return _ended(f"error: {error}", FAILED)
+    except OSError as error:
+        place = f"{error.filename}: " if error.filename else ""
+        return _ended(f"error: {place}{error.strerror or error}", FAILED)
+    except MemoryError:
+        return _ended("error: there is not enough memory.", FAILED)
+
+
+def _ended(message: str, code: int) -> int:
+    _drop_stdout()
+    print(f"marginalia: {message}", file=sys.stderr)
+    return code
+
+
+def _drop_stdout() -> None:
+    """Writes out what is buffered, or lets go of it, so that the interpreter does not fail on it at its end."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        with open(os.devnull, "w") as nothing:
+            os.dup2(nothing.fileno(), sys.stdout.fileno())

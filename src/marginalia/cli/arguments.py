@@ -1,0 +1,74 @@
+"""What the verbs' parsers share: looks, common options, values with a meaning."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from marginalia.cli.reading import READER_OPTIONS
+
+Verbs = Any  # argparse's own type for subparsers is private
+
+
+class _Formatter(argparse.RawDescriptionHelpFormatter):
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=30, width=100)
+
+
+formatted = _Formatter
+
+
+def verb_parser(verbs: Verbs, name: str, help: str, description: str, examples: str) -> argparse.ArgumentParser:
+    """The parser of a verb; `examples` end its help."""
+    parser: argparse.ArgumentParser = verbs.add_parser(
+        name,
+        help=help,
+        description=description,
+        epilog=f"examples:\n{examples}",
+        formatter_class=formatted,
+        allow_abbrev=False,
+    )
+    return parser
+
+
+def add_reading(parser: argparse.ArgumentParser, fallback: str) -> None:
+    """Options that say how input is laid out; `fallback` says what happens without them."""
+    group = parser.add_argument_group(f"how to read the data (default: {fallback})")
+    group.add_argument("--format", metavar="NAME", help="conll, conllu, jsonl, plain or segmented")
+    group.add_argument("--columns", metavar="NAMES", help='names of the columns, such as "word pos chunk"')
+    group.add_argument("--label", metavar="NAME", help="the column with the labels")
+    for option in READER_OPTIONS:
+        group.add_argument(option.flag, metavar=option.metavar, type=option.read, help=option.help)
+
+
+def add_threads(parser: argparse.ArgumentParser, help: str) -> None:
+    """`--threads`, 1 by default."""
+    parser.add_argument("--threads", metavar="N", type=at_least_one, help=f"{help} (default: 1)")
+
+
+def at_least_one(text: str) -> int:
+    """A whole number from 1 to 1024."""
+    return _number(text, 1, 1024)
+
+
+def natural(text: str) -> int:
+    """A whole number from 0 on."""
+    return _number(text, 0, 2**63 - 1)
+
+
+def name_and_value(text: str) -> tuple[str, str]:
+    """The sides of NAME=VALUE."""
+    name, sign, value = text.partition("=")
+    if not (name.strip() and sign):
+        raise argparse.ArgumentTypeError(f"found {text!r}, expected NAME=VALUE")
+    return name.strip(), value.strip()
+
+
+def _number(text: str, low: int, high: int) -> int:
+    try:
+        number = int(text)
+    except ValueError:
+        number = low - 1
+    if not low <= number <= high:
+        raise argparse.ArgumentTypeError(f"found {text!r}, expected a whole number from {low} to {high}")
+    return number

@@ -1,0 +1,162 @@
+"""What to train, from the command line and from a recipe file: one merged and checked plan."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from marginalia.cli.reading import READER_OPTIONS, STDIN, check_layout, format_name, given_options, reader_arguments
+from marginalia.config import suggestion
+from marginalia.errors import SettingsError
+
+_TEXTS = ("output", "task", "columns", "label", "format", "structure", "features", "learner")
+_NUMBERS = ("seed", "threads")
+_PATHS = ("train", "dev")
+_TABLES = {"lists": "list", "set": "set"}  # recipe key: command line option
+_READERS = tuple(option.name for option in READER_OPTIONS)
+KEYS = (*_PATHS, *_TEXTS, *_NUMBERS, *_TABLES, *_READERS)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A training run as the user asked for it; what is None was left to the defaults."""
+
+    train: list[str]
+    dev: list[str]
+    output: str
+    task: str | None = None
+    columns: str | None = None
+    label: str | None = None
+    format: str | None = None
+    structure: str = "chain"
+    features: str | None = None
+    learner: str = "perceptron"
+    seed: int = 1
+    threads: int = 1
+    lists: dict[str, str] = field(default_factory=dict)
+    settings: dict[str, Any] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+def make_plan(args: argparse.Namespace) -> Plan:
+    """The plan of parsed arguments and of the recipe among them, if there is one."""
+    recipes = [path for path in args.data if path.endswith(".toml")]
+    if len(recipes) > 1:
+        raise SettingsError(f"found several recipes ({', '.join(recipes)}), expected one.")
+    values = read_recipe(recipes[0]) if recipes else {}
+    data = [path for path in args.data if path not in recipes]
+    values = _overridden(values, args, data)
+    if not values.get("train"):
+        raise SettingsError("there is no training data: name a file, or `train` in the recipe.")
+    if not values.get("output"):
+        raise SettingsError("where to save the model? Add -o model.mg (or `output` to the recipe).")
+    return _plan(values)
+
+
+def read_recipe(path: str) -> dict[str, Any]:
+    """The keys of a recipe file, checked; its relative paths are made relative to here."""
+    values = _parsed(path)
+    for name, value in values.items():
+        if name not in KEYS:
+            raise SettingsError(f"{path}: unknown key '{name}'. {suggestion(name, KEYS)}")
+        if not _fits(name, value):
+            raise SettingsError(f"{path}: '{name}': found {value!r}, expected {_expected(name)}.")
+    return _placed(values, os.path.dirname(path))
+
+
+def _parsed(path: str) -> dict[str, Any]:
+    try:
+        import tomllib
+    except ModuleNotFoundError:  # Python 3.10
+        import tomli as tomllib
+    try:
+        with open(path, "rb") as file:
+            return tomllib.load(file)
+    except OSError as error:
+        raise SettingsError(f"{path}: cannot read the recipe: {error.strerror}.") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SettingsError(f"{path}: this is not TOML: {error}.") from error
+
+
+def _fits(name: str, value: object) -> bool:
+    if name in _PATHS and isinstance(value, list):
+        return all(isinstance(item, str) for item in value)
+    if name == "columns" and isinstance(value, list):
+        return all(isinstance(item, str) for item in value)
+    if name == "lists":
+        return isinstance(value, dict) and all(isinstance(item, str) for item in value.values())
+    if name == "set":
+        return isinstance(value, dict) and not any(isinstance(item, (dict, list)) for item in value.values())
+    if name in _NUMBERS:
+        return isinstance(value, int) and not isinstance(value, bool) and value >= (name == "threads")
+    return isinstance(value, str)
+
+
+def _expected(name: str) -> str:
+    if name in _PATHS:
+        return "a path or a list of paths"
+    if name in _NUMBERS:
+        return "a whole number"
+    return "a table" if name in _TABLES else "a text"
+
+
+def _placed(values: dict[str, Any], folder: str) -> dict[str, Any]:
+    def place(path: str) -> str:
+        return path if path == STDIN else os.path.join(folder, path)
+
+    placed = dict(values)
+    for name in _PATHS:
+        if name in values:
+            listed = [values[name]] if isinstance(values[name], str) else values[name]
+            placed[name] = [place(path) for path in listed]
+    if "output" in values:
+        placed["output"] = place(values["output"])
+    if "columns" in values and isinstance(values["columns"], list):
+        placed["columns"] = " ".join(values["columns"])
+    if "features" in values and not _is_set(values["features"]):
+        placed["features"] = place(values["features"])
+    placed["lists"] = {name: place(path) for name, path in values.get("lists", {}).items()}
+    return placed
+
+
+def _is_set(name: str) -> bool:
+    from marginalia.features.sets import SETS
+
+    return name in SETS
+
+
+def _overridden(values: dict[str, Any], args: argparse.Namespace, data: list[str]) -> dict[str, Any]:
+    given = vars(args)
+    merged = values | {name: given[name] for name in KEYS if name not in _TABLES and given.get(name) is not None}
+    for table, option in _TABLES.items():
+        merged[table] = {**values.get(table, {}), **dict(given[option] or ())}
+    if data:
+        merged["train"] = data
+    return merged
+
+
+def _plan(values: Mapping[str, Any]) -> Plan:
+    from marginalia.learn.recipe import TASKS
+
+    task = TASKS.get(values.get("task", ""))  # an unknown one is reported with all others
+    format = values.get("format") or (task.format if task else None)
+    options = given_options(values)
+    check_layout(format_name(values["train"], format), values.get("columns"), options)
+    chosen = {name: values[name] for name in ("structure", "learner", "seed", "threads") if name in values}
+    return Plan(
+        train=values["train"],
+        dev=values.get("dev", []),
+        output=values["output"],
+        task=values.get("task"),
+        columns=values.get("columns"),
+        label=values.get("label") or (task.label if task else None),
+        format=format,
+        features=values.get("features"),
+        lists=values["lists"],
+        settings=values["set"],
+        options=reader_arguments(options),
+        **chosen,
+    )

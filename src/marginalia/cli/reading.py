@@ -1,0 +1,121 @@
+"""How the user says that data are laid out: reader options by format, and pipes that are read twice."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import sys
+import tempfile
+from argparse import ArgumentTypeError
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from marginalia.errors import DataError, SettingsError
+
+STDIN = "-"
+
+
+class ReaderOption(NamedTuple):
+    """An option of some readers: its name there, how to read and to explain its value."""
+
+    name: str
+    formats: tuple[str, ...]
+    metavar: str
+    read: Callable[[str], Any]
+    help: str
+
+    @property
+    def flag(self) -> str:
+        """As it is written on the command line."""
+        return "--" + self.name.replace("_", "-")
+
+
+def _separator(text: str) -> str:
+    known = {"tab": "\t", "\t": "\t", "\\t": "\t", "blanks": "blanks"}
+    if text not in known:
+        raise ArgumentTypeError(f"found {text!r}, expected tab or blanks")
+    return known[text]
+
+
+READER_OPTIONS = (
+    ReaderOption("separator", ("conll",), "tab|blanks", _separator, "conll: only tabs separate fields, or any blanks"),
+    ReaderOption("comments", ("conll",), "auto|none|PREFIX", str, "conll: how comment lines begin; auto finds # lines"),
+    ReaderOption("tokenizer", ("jsonl", "plain"), "NAME", str, "plain, jsonl: how raw text is cut into tokens"),
+    ReaderOption("misaligned", ("jsonl",), "error|drop|expand", str, "jsonl: what to do with spans that cut tokens"),
+    ReaderOption("tag_separator", ("segmented",), "SIGN", str, "segmented: sign between a word and its tag"),
+)
+_MADE_COLUMNS = ("jsonl", "plain", "segmented")  # their columns are always word and label
+
+
+def given_options(source: Mapping[str, Any]) -> dict[str, Any]:
+    """The reader options that were given, from parsed arguments or a recipe."""
+    return {o.name: source[o.name] for o in READER_OPTIONS if source.get(o.name) is not None}
+
+
+def check_layout(format: str, columns: object, options: Mapping[str, Any]) -> None:
+    """An error for what this format does not take, which would be ignored otherwise."""
+    for option in READER_OPTIONS:
+        if option.name in options and format not in option.formats:
+            takers = " and ".join(option.formats)
+            raise SettingsError(f"{option.flag} is for {takers} files, but these are read as {format}.")
+    if columns is not None and format in _MADE_COLUMNS:
+        raise SettingsError(f"--columns is for conll and conllu files, but these are read as {format}.")
+
+
+def reader_arguments(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options as the readers take them."""
+    spelled = {"separator": {"blanks": None, "tab": "\t"}, "comments": {"none": None}}
+    return {name: spelled.get(name, {}).get(value, value) for name, value in options.items()}
+
+
+def format_name(paths: Sequence[str], format: str | None) -> str:
+    """The format of files by what was said or by the first one's suffix."""
+    from marginalia.corpus.formats import format_of
+
+    return format_of(paths[0] if paths else "", format).name
+
+
+@contextmanager
+def seekable(paths: Sequence[str]) -> Iterator[list[str]]:
+    """The paths, with a copy in a temporary file for each that can be read only once (`-`, pipes)."""
+    with tempfile.TemporaryDirectory(prefix="marginalia-") if any(map(_once, paths)) else _nowhere() as folder:
+        yield [_copied(path, f"{folder}/{i}") if _once(path) else path for i, path in enumerate(paths)]
+
+
+@contextmanager
+def _nowhere() -> Iterator[str]:
+    yield ""
+
+
+def _once(path: str) -> bool:
+    try:
+        return path == STDIN or stat.S_ISFIFO(os.stat(path).st_mode)
+    except OSError:
+        return False
+
+
+def _copied(path: str, target: str) -> str:
+    try:
+        with open(target, "wb") as copy:
+            if path == STDIN:
+                shutil.copyfileobj(sys.stdin.buffer, copy)
+            else:
+                with open(path, "rb") as stream:
+                    shutil.copyfileobj(stream, copy)
+    except OSError as error:
+        raise DataError(f"cannot read: {error.strerror or error}", file=path) from error
+    return target
+
+
+def must_exist(paths: Sequence[str]) -> None:
+    """An error that names the first path which is no readable file, before any work is done."""
+    for path in paths:
+        if path == STDIN:
+            continue
+        if os.path.isdir(path):
+            raise DataError("found a folder, expected a file", file=path)
+        if not os.access(path, os.R_OK):
+            why = "no permission to read it" if os.path.exists(path) else "there is no such file"
+            raise DataError(f"cannot read: {why}", file=path)

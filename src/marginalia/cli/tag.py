@@ -1,0 +1,109 @@
+"""`marginalia tag`: text in, the same text with predicted labels out."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, BinaryIO
+
+from marginalia.cli.arguments import Verbs, add_reading, add_threads, verb_parser
+from marginalia.cli.layouts import input_layout, output_layout
+from marginalia.cli.output import check_writable, replacing
+from marginalia.cli.progress import Bar
+from marginalia.cli.reading import STDIN, must_exist
+
+if TYPE_CHECKING:
+    from marginalia.corpus.batches import Batch, Layout
+    from marginalia.corpus.streams import Source
+    from marginalia.decode import Tagger
+
+_DESCRIPTION = """\
+Label text with a model. Column files come out as they went in, with one more column, the
+predicted label; the input may have the gold column or not. Other formats get the labels where
+they belong. Plain text becomes lines of token, tab, label. Memory does not grow with the input."""
+
+_EXAMPLES = """\
+  marginalia tag model.mg input.txt -o output.txt
+  zcat big.txt.gz | marginalia tag model.mg --threads 2 | gzip > big.tagged.gz
+  marginalia tag model.mg recipes.txt --format plain --tokenizer words
+"""
+
+
+def add_parser(verbs: Verbs) -> None:
+    """Declare the verb."""
+    parser = verb_parser(verbs, "tag", "label text with a model", _DESCRIPTION, _EXAMPLES)
+    parser.add_argument("model", metavar="MODEL", help="a model file")
+    parser.add_argument("input", metavar="INPUT", nargs="?", default=STDIN, help="default: -, standard input")
+    parser.add_argument("-o", "--output", metavar="FILE", default=STDIN, help="default: -, standard output")
+    add_threads(parser, "threads; the output does not depend on them")
+    add_reading(parser, "as the model's training data")
+    parser.add_argument("-q", "--quiet", action="store_true", help="no progress on standard error")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """The verb."""
+    from marginalia.decode import load
+
+    must_exist([args.input])
+    if args.output != STDIN:
+        check_writable(args.output)
+    tagger = load(args.model)
+    layout = input_layout(tagger.saved, args, args.input)
+    with opened_target(args.output) as target, watched(args) as source:
+        tag(tagger, source, layout, target, args.threads or 1)
+    return 0
+
+
+def tag(tagger: Tagger, source: Source, layout: Layout, target: BinaryIO, threads: int = 1) -> None:
+    """Label all of a source, batch after batch."""
+    from marginalia.corpus.batches import LabelWriter, read_batches
+
+    writer = LabelWriter(target, output_layout(layout, tagger.saved), tagger.labels, tagger.saved.scheme)
+    batches = (named(batch, tagger) for batch in read_batches(source, layout))
+    for batch, ids in tagger.tag_batches(batches, threads):
+        writer.write(batch, ids)
+
+
+def named(batch: Batch, tagger: Tagger) -> Batch:
+    """The batch with its words under the name that the model knows, if their format has fixed names."""
+    word = tagger.saved.columns[0]
+    block = batch.block
+    if batch.sentences is None or word in block.columns or block.columns[:1] != ("word",):
+        return batch
+    return replace(batch, block=replace(block, columns=(word, *block.columns[1:])))
+
+
+@contextmanager
+def opened_target(path: str) -> Iterator[BinaryIO]:
+    """Standard output, or a file that appears when all is done."""
+    if path == STDIN:
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    with replacing(path) as stream:
+        yield stream
+
+
+@contextmanager
+def watched(args: argparse.Namespace) -> Iterator[Source]:
+    """The input; with a bar on a terminal, if that is free and the input's size is known."""
+    bar = Bar(sys.stderr, args.output != STDIN and not args.quiet)
+    if not bar.live or not os.path.isfile(args.input) or args.input.endswith(".gz"):
+        yield args.input
+        return
+    with open(args.input, "rb", buffering=0) as stream:
+        yield _Watched(stream, args.input, bar)  # type: ignore[misc]
+    bar.clear()
+
+
+class _Watched:
+    """A file that draws how much of it was read."""
+
+    def __init__(self, stream: object, name: str, bar: Bar) -> None:
+        self._stream, self.name, self._bar = stream, name, bar
+        self._total, self._read = max(os.path.getsize(name), 1), 0

@@ -1,0 +1,46 @@
+"""Words, numbers and colours for people."""
+
+from __future__ import annotations
+
+import os
+from typing import TextIO
+
+RED, GREEN, YELLOW, BLUE, MAGENTA, CYAN = "31", "32", "33", "34", "35", "36"
+BOLD, DIM = "1", "2"
+
+
+class Paint:
+    """Colours text if the stream is a terminal that wants it (NO_COLOR, `--no-color`, TERM=dumb)."""
+
+    def __init__(self, stream: TextIO, wanted: bool = True) -> None:
+        no = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+        self.on = wanted and not no and stream.isatty()
+
+    def __call__(self, text: str, *codes: str) -> str:
+        return f"\x1b[{';'.join(codes)}m{text}\x1b[0m" if self.on and codes else text
+
+
+def count(number: int, noun: str) -> str:
+    """`1 label`, `2,012 sentences`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def size(number: int) -> str:
+    """A number of bytes, readable."""
+    if number < 1000:
+        return count(number, "byte")
+    scaled = float(number)
+    for unit in ("kB", "MB", "GB"):
+        scaled /= 1000
+        if scaled < 1000 or unit == "GB":
+            break
+    return f"{scaled:.1f} {unit}"
+
+
+def seconds(number: float) -> str:
+    """A time, readable."""
+    if number < 60:
+        return f"{number:.1f} s"
+    minutes, rest = divmod(round(number), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes:02} min" if hours else f"{minutes} min {rest:02} s"

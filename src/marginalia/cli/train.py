@@ -1,0 +1,205 @@
+"""`marginalia train`: labelled data in, a model file out."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from marginalia.cli.arguments import Verbs, add_reading, add_threads, name_and_value, natural, verb_parser
+from marginalia.cli.output import check_writable
+from marginalia.cli.plan import Plan, make_plan
+from marginalia.cli.progress import TrainingProgress
+from marginalia.cli.reading import must_exist, seekable
+from marginalia.cli.text import count, seconds, size
+
+if TYPE_CHECKING:
+    from marginalia.decode import Tagger
+    from marginalia.learn import Training
+
+INTERRUPTED = 130
+
+_DESCRIPTION = """\
+Train a model on labelled text. Data are column files (a token a line, blank lines between
+sentences), CoNLL-U, JSON lines with spans, or segmented text; the label scheme (IOB2, IOBES…)
+is detected. A DATA argument that ends in .toml is a recipe, a file with the same options;
+those given here override it. Ctrl-C stops training and keeps the best model so far.
+
+tasks: chunking, np, ner, pos, segmentation, fields (short strings, also the default)."""
+
+_EXAMPLES = """\
+  marginalia train train.txt -o model.mg --task chunking --columns "word pos chunk" --dev dev.txt
+  marginalia train train.conllu -o tagger.mg --task pos --label xpos --set passes=20
+  marginalia train train.jsonl -o names.mg --task ner --list places=places.txt
+  marginalia train recipe.toml --seed 2
+"""
+
+
+def add_parser(verbs: Verbs) -> None:
+    """Declare the verb."""
+    parser = verb_parser(verbs, "train", "learn a model from labelled text", _DESCRIPTION, _EXAMPLES)
+    parser.add_argument("data", nargs="*", metavar="DATA", help="training files, or a recipe (.toml); - is stdin")
+    parser.add_argument("-o", "--output", metavar="FILE", help="the model file to write (required)")
+    parser.add_argument(
+        "--dev", metavar="FILE", action="append", help="held-out data: the best pass is kept, training stops early"
+    )
+    parser.add_argument("--task", metavar="NAME", help="defaults for a kind of work (default: fields)")
+    parser.add_argument("--structure", metavar="NAME", help="what an output is (default: chain)")
+    parser.add_argument("--features", metavar="NAME|FILE", help="feature set or template file (default: the task's)")
+    parser.add_argument("--learner", metavar="NAME", help="how weights are learned (default: perceptron)")
+    parser.add_argument(
+        "--set", metavar="NAME=VALUE", type=name_and_value, action="append", help="a setting; --settings lists them"
+    )
+    parser.add_argument(
+        "--list", metavar="NAME=FILE", type=name_and_value, action="append", help="a phrase list (gazetteer)"
+    )
+    parser.add_argument("--seed", metavar="N", type=natural, help="seed of all that is random (default: 1)")
+    add_threads(parser, "threads that score the dev data")
+    add_reading(parser, "by suffix, .conllu and .jsonl; else columns, the last one is the label")
+    parser.add_argument("--json", action="store_true", help="end with one JSON object instead of text")
+    parser.add_argument("-q", "--quiet", action="store_true", help="no progress on standard error")
+    parser.add_argument("--settings", action="store_true", help="list all settings and exit")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """The verb."""
+    if args.settings:
+        from marginalia.cli.settings import settings_text
+
+        print(settings_text(args.structure or "chain", args.learner or "perceptron"), end="")
+        return 0
+    plan = make_plan(args)
+    must_exist([*plan.train, *plan.dev])
+    check_writable(plan.output)
+    with seekable([*plan.train, *plan.dev]) as paths:
+        training = prepare(plan, paths[: len(plan.train)], paths[len(plan.train) :])
+        interrupted = follow(training, args.quiet)
+    model = training.model()
+    model.save(plan.output)
+    show = _json if args.json else _text
+    show(training, model, plan.output, interrupted)
+    return INTERRUPTED if interrupted else 0
+
+
+def prepare(plan: Plan, train: list[str], dev: list[str]) -> Training:
+    """The run of a plan, data read and features extracted."""
+    from marginalia import learn
+
+    recipe = learn.make_recipe(
+        plan.task,
+        structure=plan.structure,
+        features=plan.features,
+        learner=plan.learner,
+        seed=plan.seed,
+        lists=plan.lists,
+        settings=plan.settings,
+    )
+    return learn.prepare(
+        train,
+        dev or None,
+        recipe,
+        columns=plan.columns,
+        label=plan.label,
+        format=plan.format,
+        options=plan.options,
+        threads=plan.threads,
+    )
+
+
+def follow(training: Training, quiet: bool) -> bool:
+    """Train to the end and show it; whether Ctrl-C cut it short."""
+    if not quiet:
+        for line in _reading(training):
+            print(line, file=sys.stderr)
+    progress = TrainingProgress(sys.stderr, quiet)
+    with stopping() as stop:
+        for record in training:
+            progress.show(record)
+            if stop():
+                break
+    progress.end()
+    if stop():
+        print("marginalia: interrupted; the best model so far is kept", file=sys.stderr)
+    return stop()
+
+
+@contextmanager
+def stopping() -> Iterator[Callable[[], bool]]:
+    """Gives a function that tells whether Ctrl-C was pressed; a second Ctrl-C interrupts at once."""
+    pressed = threading.Event()
+
+    def press(number: int, frame: object) -> None:
+        if pressed.is_set():
+            raise KeyboardInterrupt
+        pressed.set()
+
+    if threading.current_thread() is not threading.main_thread():
+        yield pressed.is_set
+        return
+    before = signal.signal(signal.SIGINT, press)
+    try:
+        yield pressed.is_set
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _reading(training: Training) -> Iterator[str]:
+    data, coder = training.data, training.coder
+    scheme = f"scheme {coder.scheme}" if coder.scheme else "plain tags"
+    if coder.encoding != coder.scheme:
+        scheme += f", trained as {coder.encoding}"
+    yield (
+        f"read {count(data.sentences, 'sentence')}, {count(data.tokens, 'token')}, "
+        f"{count(len(coder.labels), 'label')} ({scheme}), {count(len(data.index), 'feature')} "
+        f"in {seconds(training.seconds)}"
+    )
+    yield from (f"note: {note}" for note in training.notes)
+
+
+def summary(training: Training, model: Tagger, path: str, interrupted: bool) -> dict[str, Any]:
+    """What `--json` prints."""
+    arrays = model.saved.arrays
+    passes = training.history
+    found: dict[str, Any] = {
+        "model": path,
+        "size": os.path.getsize(path),
+        "passes": len(passes),
+        "seconds": round(training.seconds, 3),
+        "sentences": training.data.sentences,
+        "tokens": training.data.tokens,
+        "features": len(training.data.index),
+        "weights": int(arrays["weights"].size + arrays["constants"].size),
+        "labels": list(model.labels),
+        "label_count": len(model.labels),
+        "scheme": training.coder.scheme,
+        "training_error": passes[-1].error if passes else None,
+        "interrupted": interrupted,
+        "notes": training.notes,
+    }
+    if training.report is not None:
+        scores = ("f1", "precision", "recall", "accuracy")
+        found["dev"] = {name: getattr(training.report, name) for name in scores}
+        found["dev"]["best_pass"] = max((r.number for r in passes if r.best), default=None)
+    return found
+
+
+def _json(training: Training, model: Tagger, path: str, interrupted: bool) -> None:
+    print(json.dumps(summary(training, model, path, interrupted), ensure_ascii=False))
+
+
+def _text(training: Training, model: Tagger, path: str, interrupted: bool) -> None:
+    found = summary(training, model, path, interrupted)
+    if dev := found.get("dev"):
+        print(f"best on dev: F1 {dev['f1']:.2f}, accuracy {dev['accuracy']:.2f} (pass {dev['best_pass']})")
+    passes, weights = count(found["passes"], "pass").replace("passs", "passes"), count(found["weights"], "weight")
+    print(f"trained {passes} in {seconds(found['seconds'])}: {weights}")
+    print(f"saved {path} ({size(found['size'])}). Next:")
+    print(f"  marginalia tag {path} INPUT -o OUTPUT")
+    print(f"  marginalia eval {path} TEST")

@@ -1,0 +1,69 @@
+"""Collins's perceptron as its pseudo-code has it: dictionaries, enumeration, and a sum of w after every example."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Hashable, Iterable
+
+from oracles import Output, tie_key
+from worlds import World
+
+Vector = Counter[Hashable]  # (row, output): the name of a feature and what it is seen with
+
+
+def features_of(world: World, names: list[list[tuple[bool, str]]], y: Output) -> Vector:
+    """The feature vector of an output; constants are ("constant", place in row 0)."""
+    n, phi = world.labels, Vector()
+    for t, label in enumerate(y):
+        for name in names[t]:
+            edge = name[0]
+            if not edge:
+                phi[name, label] += 1
+            elif t > 0:
+                phi[name, y[t - 1] * n + label] += 1
+    if world.transitions and y:
+        phi["constant", y[0]] += 1
+        phi["constant", n + y[-1]] += 1
+        for t in range(1, len(y)):
+            phi["constant", 2 * n + y[t - 1] * n + y[t]] += 1
+            if world.order == 2:
+                older = n if t == 1 else y[t - 2]
+                phi["constant", 2 * n + n * n + (older * n + y[t - 1]) * n + y[t]] += 1
+    return phi
+
+
+def legal_outputs(world: World, length: int) -> Iterable[Output]:
+    for y in itertools.product(range(world.labels), repeat=length):
+        inside = all(world.transition[a, b] for a, b in itertools.pairwise(y))
+        if not y or (world.start[y[0]] and world.end[y[-1]] and inside):
+            yield y
+
+
+class NaivePerceptron:
+    def __init__(self, world: World) -> None:
+        self.world = world
+        flat = iter(world.program.names(world.table()))
+        self.names = [list(itertools.islice(flat, len(s))) for s in world.sentences]
+        self.w, self.sum_of_w = Vector(), Vector()
+        self.steps = self.mistakes = self.wrong = 0
+
+    def best(self, i: int) -> Output:
+        def key(y: Output) -> tuple[float, tuple[int, ...]]:
+            phi = features_of(self.world, self.names[i], y)
+            return -sum(self.w[f] * count for f, count in phi.items()), tie_key(self.world.order, y)
+
+        return min(legal_outputs(self.world, len(self.names[i])), key=key)
+
+    def learn(self, i: int) -> None:
+        z, y = self.best(i), self.world.gold[i]
+        if z != y:
+            self.mistakes += 1
+            self.wrong += sum(a != b for a, b in zip(y, z, strict=True))
+            self.w.update(features_of(self.world, self.names[i], y))
+            self.w.subtract(features_of(self.world, self.names[i], z))
+        self.sum_of_w.update(self.w)
+        self.steps += 1
+
+    def mean(self) -> dict[Hashable, float]:
+        return {f: total / self.steps for f, total in self.sum_of_w.items()}

@@ -1,0 +1,155 @@
+"""Learning, weight for weight, against the naive perceptron."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from naive_perceptron import NaivePerceptron
+from oracles import steady
+from worlds import World, numbered, random_world, worlds
+
+from marginalia import _core
+
+
+def as_dict(world: World, rows: _core.SparseRows) -> dict[Hashable, float]:
+    """All weights that are not zero, by feature and output."""
+    places: dict[int, Hashable] = {row: name for name, row in numbered(world.program, world.table()).items()}
+    places[0] = "constant"
+    found = {}
+    for row, name in places.items():
+        outputs, weights = rows.cells(row)
+        assert len(set(outputs.tolist())) == len(outputs)
+        found.update({(name, o): w for o, w in zip(outputs.tolist(), weights.tolist(), strict=True) if w})
+    return found
+
+
+def assert_weights(found: dict[Hashable, float], expected: Mapping[Hashable, float]) -> None:
+    wanted = {f: w for f, w in expected.items() if abs(w) > 1e-12}
+    found = {f: w for f, w in found.items() if abs(w) > 1e-6}
+    assert found.keys() == {f for f, w in wanted.items() if abs(w) > 1e-6}
+    for feature, weight in found.items():
+        assert weight == pytest.approx(wanted[feature], rel=1e-6, abs=1e-6)
+
+
+@settings(steady, max_examples=120)
+@given(world=worlds(most=5, count=6), seed=st.integers(0, 1000))
+def test_weights_are_collins_weights(world: World, seed: int) -> None:
+    naive = NaivePerceptron(world)
+    index = _core.FeatureIndex(True)
+    examples = world.examples(index)
+    weights = _core.WeightTable(len(index) + 1, world.shape.constants)
+    learner = _core.ChainLearner(world.shape, examples, weights)
+    step, counts = 0, np.zeros(4, int)
+    for visit in range(3):
+        order = _core.permutation(len(world.sentences), seed + visit)
+        step, *counted = learner.perceptron(order, step)
+        counts += counted
+        for i in order.tolist():
+            naive.learn(i)
+    assert step == naive.steps == counts[0]
+    assert counts[1:].tolist() == [naive.mistakes, 3 * sum(map(len, world.gold)), naive.wrong]
+    assert as_dict(world, weights.current) == {f: w for f, w in naive.w.items() if w}
+    assert_weights(as_dict(world, weights.averaged(step)), naive.mean())
+    decoded = _core.decode_chain(world.shape, examples, weights.current, 0, examples.sentences)
+    assert decoded.tolist() == [c for i in range(len(world.gold)) for c in naive.best(i)]
+
+
+@settings(steady, max_examples=12)
+@given(worlds(labels=(9, 13), most=2, count=8))
+def test_many_labels(world: World) -> None:
+    """Rows grow through all sizes from empty to dense, and give their old places to others."""
+    naive = NaivePerceptron(world)
+    trained = world.trained(passes=4)
+    for seed in range(4):
+        for i in _core.permutation(len(world.sentences), seed).tolist():
+            naive.learn(i)
+    assert as_dict(world, trained.weights.current) == {f: w for f, w in naive.w.items() if w}
+    assert_weights(as_dict(world, trained.rows()), naive.mean())
+    for name, row in numbered(world.program, world.table()).items():
+        outputs = trained.weights.current.cells(row)[0].tolist()
+        space = world.labels**2 if name[0] else world.labels
+        assert len(outputs) <= space // 2 or outputs == list(range(space))
+
+
+def test_learners_that_share_weights() -> None:
+    """Batches take turns: each must see what the others changed, constants too."""
+    world = random_world(4, 3, 2, edges=True, transitions=True, masked=True, most=5, count=8)
+    whole = world.trained(passes=1)
+    index = _core.FeatureIndex(False)
+    examples = world.examples(index)
+    weights = _core.WeightTable(len(index) + 1, world.shape.constants)
+    learners = [_core.ChainLearner(world.shape, examples, weights) for _ in range(3)]
+    step = 0
+    for k, i in enumerate(_core.permutation(8, 0).tolist()):
+        step, *_ = learners[k % 3].perceptron(np.array([i], np.uint32), step)
+    assert as_dict(world, weights.current) == as_dict(world, whole.weights.current)
+
+
+def test_nothing_to_do() -> None:
+    world = random_world(1, 2, 1, edges=False, transitions=True, masked=False)
+    trained = world.trained(passes=0)
+    assert trained.step == 0
+    assert as_dict(world, trained.weights.averaged(0)) == {}
+    learner = _core.ChainLearner(world.shape, trained.examples, trained.weights)
+    assert learner.perceptron(np.zeros(0, np.uint32), 7) == (7, 0, 0, 0, 0)
+
+
+def test_what_does_not_fit_is_refused() -> None:
+    world = random_world(1, 3, 1, edges=True, transitions=True, masked=False)
+    trained = world.trained()
+    shape, examples, weights = world.shape, trained.examples, trained.weights
+    other = random_world(1, 2, 1, edges=True, transitions=True, masked=False).shape
+    few = _core.WeightTable(len(trained.index), shape.constants)
+    without_gold = _core.Examples()
+    without_gold.add_known(world.program, world.table(), trained.index)
+    for arguments in [(other, examples, weights), (shape, examples, few), (shape, without_gold, weights)]:
+        with pytest.raises(ValueError):
+            _core.ChainLearner(*arguments)
+    with pytest.raises(ValueError):
+        _core.decode_chain(shape, examples, few.current, 0, examples.sentences)
+    with pytest.raises(ValueError):
+        _core.decode_chain(shape, examples, weights.current, 0, examples.sentences + 1)
+    with pytest.raises(ValueError):
+        _core.WeightTable(0, 3)
+    learner = _core.ChainLearner(shape, examples, weights)
+    with pytest.raises(ValueError):
+        learner.perceptron(np.array([99], np.uint32), 0)
+    for gold in [np.zeros(3, np.int32), np.full(examples.tokens, 3, np.int32), np.full(examples.tokens, -1, np.int32)]:
+        with pytest.raises(ValueError):
+            examples.set_gold(gold, 3)
+    examples.add_known(world.program, world.table(), trained.index)
+    with pytest.raises(ValueError):
+        learner.perceptron(np.array([0], np.uint32), 0)
+
+
+def test_permutation_is_the_same_everywhere() -> None:
+    assert _core.permutation(10, 1).tolist() == permuted(10, 1)
+    assert sorted(_core.permutation(1000, 5).tolist()) == list(range(1000))
+    assert _core.permutation(0, 5).tolist() == []
+
+
+def permuted(n: int, seed: int) -> list[int]:
+    """Fisher and Yates over splitmix64."""
+    full = (1 << 64) - 1
+    state = seed
+
+    def draw(bound: int) -> int:
+        nonlocal state
+        while True:
+            state = (state + 0x9E3779B97F4A7C15) & full
+            x = state
+            x = ((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9) & full
+            x = ((x ^ (x >> 27)) * 0x94D049BB133111EB) & full
+            x ^= x >> 31
+            if x >= (1 << 64) % bound:
+                return x % bound
+
+    order = list(range(n))
+    for i in range(n, 1, -1):
+        j = draw(i)
+        order[i - 1], order[j] = order[j], order[i - 1]
+    return order
