@@ -125,6 +125,7 @@ void bind_features(nb::module_& m) {
       .def_prop_ro(
           "starts", [](const Examples& e) { return give(std::vector<std::uint32_t>(e.sentence)); },
           nb::rv_policy::move)
+      .def("reserve", &reserve, "program"_a, "tokens"_a, "Room for so many tokens.")
       .def(
           "add_growing",
           [](Examples& e, const Program& p, const TokenTable& t, FeatureIndex& i) {

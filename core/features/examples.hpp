@@ -46,6 +46,9 @@ inline Example example(const Examples& all, std::size_t i) {
   return {&all, all.sentence[i], all.sentence[i + 1] - all.sentence[i]};
 }
 
+// Room for so many tokens, at most; memory is only taken as it fills.
+void reserve(Examples& examples, const Program& program, std::size_t tokens);
+
 // Appends the table's sentences. New features are added to the index and counted.
 void extract_growing(const Program& program, const TokenTable& table, FeatureIndex& index, Examples& out);
 

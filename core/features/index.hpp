@@ -25,6 +25,7 @@ class FeatureIndex {
   Scope scope(std::uint32_t row) const { return scopes_[row]; }
   std::string_view name(std::uint32_t row) const;
 
+  void prefetch(std::uint64_t key) const { __builtin_prefetch(&slots_[key & (slots_.size() - 1)]); }
   std::uint32_t find(std::uint64_t key) const;
   // Finds or adds the key and counts it; `added` tells whether `set_name` is due.
   std::uint32_t count(std::uint64_t key, Scope scope, bool& added);

@@ -68,6 +68,11 @@ Program::Program(std::vector<Source> sources, std::vector<Template> templates,
   }
 }
 
+std::size_t Program::templates(Scope scope) const {
+  return static_cast<std::size_t>(std::count_if(templates_.begin(), templates_.end(),
+                                                [&](const Template& t) { return t.scope == scope; }));
+}
+
 Program::Compiled Program::compile(const Template& t) {
   Compiled result{{}, {}, false, t.scope == Scope::edge};
   Hashed literal;

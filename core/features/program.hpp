@@ -70,7 +70,7 @@ class Program {
           std::vector<std::shared_ptr<const PhraseSet>> lists, std::uint32_t columns);
 
   std::uint32_t columns() const { return columns_; }
-  std::size_t templates() const { return templates_.size(); }
+  std::size_t templates(Scope scope) const;
   bool has_edges() const { return has_edges_; }
 
   // Fills the space with the attribute values of one sentence; `emit_at` may then be called for its tokens.
@@ -87,7 +87,8 @@ class Program {
 
   Scope scope(std::size_t template_index) const { return templates_[template_index].scope; }
 
-  // The name of a feature that the template has at this token (which must have it) of the sentence in `space`.
+  // The name of a feature that the template has at this token (which must have it) of the sentence in
+  // `space`.
   std::string name_at(std::size_t template_index, const TokenTable& table, const ExtractionSpace& space,
                       std::size_t first, std::size_t last, std::size_t at) const;
 

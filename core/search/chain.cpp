@@ -25,7 +25,7 @@ void Chain::add_rows(const std::vector<std::uint32_t>& rows, const std::vector<s
     for (; i < ends[x.first + t + 1]; ++i) {
       if (i + kRowAhead < last) weights_.prefetch_row(rows[i + kRowAhead]);
       if (i + kCellsAhead < last) weights_.prefetch_cells(rows[i + kCellsAhead]);
-      weights_.add_row(rows[i], scores);
+      weights_.add_row(rows[i], width, scores);
     }
   }
 }

@@ -35,8 +35,8 @@ class Chain {
 
  private:
   const Lattice& lattice_of(std::size_t i);
-  void add_rows(const std::vector<std::uint32_t>& rows, const std::vector<std::uint64_t>& ends, const Example& x,
-                std::size_t width, double* scores) const;
+  void add_rows(const std::vector<std::uint32_t>& rows, const std::vector<std::uint64_t>& ends,
+                const Example& x, std::size_t width, double* scores) const;
   template <class Sink>
   void features_at(const Example& x, const std::uint32_t* y, std::size_t t, double count, Sink&& sink) const;
 

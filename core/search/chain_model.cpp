@@ -47,9 +47,9 @@ const Lattice& ChainModel::lattice(const Program& program, const TokenTable& tab
   lattice.edge.assign(program.has_edges() ? length * n * n : 0, 0.0);
   for_rows(program, table, s, space, [&](std::size_t t, bool edge, std::uint32_t row) {
     if (!edge)
-      weights_.add_row(row, &lattice.node[t * n]);
+      weights_.add_row(row, n, &lattice.node[t * n]);
     else if (t > 0)
-      weights_.add_row(row, &lattice.edge[t * n * n]);
+      weights_.add_row(row, n * n, &lattice.edge[t * n * n]);
   });
   return lattice;
 }

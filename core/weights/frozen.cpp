@@ -5,6 +5,8 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "base/simd.hpp"
+
 namespace marginalia {
 
 namespace {
@@ -19,6 +21,11 @@ int bits_for(std::size_t keys) {
 }
 
 }  // namespace
+
+MARGINALIA_KERNEL
+void add_dense(const float* __restrict weights, std::size_t size, double* __restrict scores) {
+  for (std::size_t i = 0; i < size; ++i) scores[i] += static_cast<double>(weights[i]);
+}
 
 FrozenWeights::FrozenWeights(const FrozenArrays& arrays, std::span<const std::uint8_t> edge_rows,
                              std::uint32_t node_outputs, std::uint64_t edge_outputs)
@@ -42,11 +49,15 @@ FrozenWeights::FrozenWeights(const FrozenArrays& arrays, std::span<const std::ui
   require((rows == 0 ? 0 : arrays.row_end.back()) == cells, "weights: rows and cells disagree");
   std::uint32_t i = 0;
   for (std::size_t row = 0; row < rows; ++row) {
-    const std::uint64_t bound = edge_rows[row] != 0 ? edge_outputs : node_outputs;
-    for (; i < arrays.row_end[row]; ++i)
-      require((arrays.wide.empty() ? arrays.narrow[i] : arrays.wide[i]) < bound &&
-                  std::isfinite(arrays.weights[i]),
-              "weights: an output or weight is out of range");
+    std::uint64_t least = 0;  // outputs rise within a row: `add_row` relies on it
+    for (; i < arrays.row_end[row]; ++i) {
+      const std::uint64_t output = arrays.wide.empty() ? arrays.narrow[i] : arrays.wide[i];
+      require(output >= least, "weights: the outputs of a row are not sorted");
+      require(std::isfinite(arrays.weights[i]), "weights: a weight is not finite");
+      least = output + 1;
+    }
+    require(least <= (edge_rows[row] != 0 ? edge_outputs : node_outputs),
+            "weights: an output is out of range");
   }
 }
 

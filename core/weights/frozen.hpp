@@ -21,6 +21,9 @@ struct FrozenArrays {
   std::span<const float> weights;          // [cells]
 };
 
+// scores[i] += weights[i]
+void add_dense(const float* weights, std::size_t size, double* scores);
+
 class FrozenWeights {
  public:
   // Throws std::invalid_argument unless the arrays fit each other: nothing is trusted later.
@@ -39,12 +42,16 @@ class FrozenWeights {
     return kNone;
   }
 
-  void add_row(std::uint32_t row, double* scores) const {
+  // scores[output] += weight, for all outputs of the row; `outputs` is the size of its output space.
+  void add_row(std::uint32_t row, std::size_t outputs, double* scores) const {
     const std::uint32_t begin = row == 0 ? 0 : arrays_.row_end[row - 1], end = arrays_.row_end[row];
-    if (arrays_.wide.empty())
-      for (std::uint32_t i = begin; i < end; ++i) scores[arrays_.narrow[i]] += arrays_.weights[i];
+    const float* weights = arrays_.weights.data();
+    if (end - begin == outputs)  // outputs are distinct and sorted, so these are all of them
+      add_dense(weights + begin, outputs, scores);
+    else if (arrays_.wide.empty())
+      for (std::uint32_t i = begin; i < end; ++i) scores[arrays_.narrow[i]] += weights[i];
     else
-      for (std::uint32_t i = begin; i < end; ++i) scores[arrays_.wide[i]] += arrays_.weights[i];
+      for (std::uint32_t i = begin; i < end; ++i) scores[arrays_.wide[i]] += weights[i];
   }
 
  private:

@@ -3,9 +3,15 @@
 #include <algorithm>
 #include <bit>
 #include <stdexcept>
-#include <stdexcept>
+
+#include "base/simd.hpp"
 
 namespace marginalia {
+
+MARGINALIA_KERNEL
+void add_dense(const Cell* __restrict cells, std::size_t size, double* __restrict scores) {
+  for (std::size_t i = 0; i < size; ++i) scores[i] += static_cast<double>(cells[i].weight);
+}
 
 WeightTable::WeightTable(std::uint32_t rows, std::uint32_t constants) : free_(33) {
   if (rows == 0) throw std::invalid_argument("weights: row 0 is missing");

@@ -1,6 +1,7 @@
 // Trainable weights: one row per feature, in it only the outputs that were ever updated.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -10,6 +11,9 @@ struct Cell {
   std::uint32_t output;  // label, or previous label * labels + label, by the row's scope
   float weight;
 };
+
+// scores[i] += cells[i].weight
+void add_dense(const Cell* cells, std::size_t size, double* scores);
 
 // Weights to score with.
 struct SparseRows {
@@ -27,15 +31,21 @@ struct SparseRows {
   void prefetch_row(std::uint32_t row) const { __builtin_prefetch(&rows[row]); }
   void prefetch_cells(std::uint32_t row) const { __builtin_prefetch(begin(row)); }
 
-  // scores[output] += weight, for all outputs of the row.
-  void add_row(std::uint32_t row, double* scores) const {
-    for (const Cell *c = begin(row), *stop = end(row); c != stop; ++c) scores[c->output] += c->weight;
+  // scores[output] += weight, for all outputs of the row; `outputs` is the size of its output space.
+  void add_row(std::uint32_t row, std::size_t outputs, double* scores) const {
+    const Cell* cell = begin(row);
+    const std::size_t size = rows[row].size;
+    if (size == outputs)  // dense: cell i has output i
+      add_dense(cell, outputs, scores);
+    else
+      for (std::size_t i = 0; i < size; ++i) scores[cell[i].output] += cell[i].weight;
   }
 };
 
-// Weights to learn. Rows start empty, have room for the next power of two of their size, and become dense (cell i
-// = output i) when half full, so memory follows what learning touched, not features * labels. Row 0, the constants, is dense from
-// the start. Beside each weight stands `total`, the sum of step * change that lazy averaging needs.
+// Weights to learn. Rows start empty, have room for the next power of two of their size, and become dense
+// (cell i = output i) when half full, so memory follows what learning touched, not features * labels. Row 0,
+// the constants, is dense from the start. Beside each weight stands `total`, the sum of step * change that
+// lazy averaging needs.
 class WeightTable {
  public:
   WeightTable(std::uint32_t rows, std::uint32_t constants);

@@ -30,10 +30,20 @@ examples:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command line; the result is the exit code."""
     try:
-        arguments = build_parser().parse_args(argv)
+        arguments = parse(argv)
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else USAGE
     return _guarded(arguments)
+
+
+def parse(argv: Sequence[str] | None) -> argparse.Namespace:
+    """Parsed arguments; unlike argparse alone, files may also stand behind options."""
+    parser = build_parser()
+    arguments, late = parser.parse_known_args(argv)
+    for word in late:
+        if (word.startswith("-") and word != "-") or not arguments.take(arguments, word):
+            parser.error(f"unrecognized arguments: {' '.join(late)}")
+    return arguments
 
 
 def build_parser() -> argparse.ArgumentParser:

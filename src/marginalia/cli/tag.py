@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, BinaryIO
@@ -15,6 +15,7 @@ from marginalia.cli.layouts import input_layout, output_layout
 from marginalia.cli.output import check_writable, replacing
 from marginalia.cli.progress import Bar
 from marginalia.cli.reading import STDIN, must_exist
+from marginalia.cli.text import size
 
 if TYPE_CHECKING:
     from marginalia.corpus.batches import Batch, Layout
@@ -42,7 +43,14 @@ def add_parser(verbs: Verbs) -> None:
     add_threads(parser, "threads; the output does not depend on them")
     add_reading(parser, "as the model's training data")
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress on standard error")
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, take=take)
+
+
+def take(args: argparse.Namespace, word: str) -> bool:
+    """A file behind options is the input, if there was none."""
+    free: bool = args.input == STDIN
+    args.input = word if free else args.input
+    return free
 
 
 def run(args: argparse.Namespace) -> int:
@@ -53,13 +61,20 @@ def run(args: argparse.Namespace) -> int:
     if args.output != STDIN:
         check_writable(args.output)
     tagger = load(args.model)
-    layout = input_layout(tagger.saved, args, args.input)
-    with opened_target(args.output) as target, watched(args) as source:
-        tag(tagger, source, layout, target, args.threads or 1)
+    layout = input_layout(tagger.saved, args)
+    with opened_target(args.output) as target, watched(args) as (source, draw):
+        tag(tagger, source, layout, target, args.threads or 1, draw)
     return 0
 
 
-def tag(tagger: Tagger, source: Source, layout: Layout, target: BinaryIO, threads: int = 1) -> None:
+def tag(
+    tagger: Tagger,
+    source: Source,
+    layout: Layout,
+    target: BinaryIO,
+    threads: int = 1,
+    after_batch: Callable[[], None] = lambda: None,
+) -> None:
     """Label all of a source, batch after batch."""
     from marginalia.corpus.batches import LabelWriter, read_batches
 
@@ -67,6 +82,7 @@ def tag(tagger: Tagger, source: Source, layout: Layout, target: BinaryIO, thread
     batches = (named(batch, tagger) for batch in read_batches(source, layout))
     for batch, ids in tagger.tag_batches(batches, threads):
         writer.write(batch, ids)
+        after_batch()
 
 
 def named(batch: Batch, tagger: Tagger) -> Batch:
@@ -90,20 +106,15 @@ def opened_target(path: str) -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def watched(args: argparse.Namespace) -> Iterator[Source]:
-    """The input; with a bar on a terminal, if that is free and the input's size is known."""
+def watched(args: argparse.Namespace) -> Iterator[tuple[Source, Callable[[], None]]]:
+    """The input and what to call now and then: a bar on a terminal, if output goes elsewhere."""
     bar = Bar(sys.stderr, args.output != STDIN and not args.quiet)
     if not bar.live or not os.path.isfile(args.input) or args.input.endswith(".gz"):
-        yield args.input
+        yield args.input, lambda: None
         return
-    with open(args.input, "rb", buffering=0) as stream:
-        yield _Watched(stream, args.input, bar)  # type: ignore[misc]
-    bar.clear()
-
-
-class _Watched:
-    """A file that draws how much of it was read."""
-
-    def __init__(self, stream: object, name: str, bar: Bar) -> None:
-        self._stream, self.name, self._bar = stream, name, bar
-        self._total, self._read = max(os.path.getsize(name), 1), 0
+    total = max(os.path.getsize(args.input), 1)
+    with open(args.input, "rb") as stream:
+        try:
+            yield stream, lambda: bar.draw(stream.tell() / total, "tagging", f" of {size(total)}")
+        finally:
+            bar.clear()

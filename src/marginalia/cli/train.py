@@ -65,7 +65,13 @@ def add_parser(verbs: Verbs) -> None:
     parser.add_argument("--json", action="store_true", help="end with one JSON object instead of text")
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress on standard error")
     parser.add_argument("--settings", action="store_true", help="list all settings and exit")
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, take=take)
+
+
+def take(args: argparse.Namespace, word: str) -> bool:
+    """One more file."""
+    args.data.append(word)
+    return True
 
 
 def run(args: argparse.Namespace) -> int:

@@ -125,6 +125,8 @@ class LabelWriter:
         sentence.columns[self._layout.label] = labels
         if self._scheme is not None:
             sentence.spans = spans_of(labels, self._scheme)
+        else:  # plain tags: each is a span of its own token
+            sentence.spans = [Span(i, i + 1, label) for i, label in enumerate(labels)]
 
     def _write_records(self, sentences: Iterable[Sentence]) -> None:
         if self._layout.format == "plain":

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,14 +18,16 @@ from marginalia import _core
 from marginalia.config import Setting
 from marginalia.corpus.blocks import Block
 from marginalia.corpus.schemes import legal_transitions
-from marginalia.errors import DataError, ModelError
+from marginalia.errors import DataError, MarginaliaError, ModelError
 from marginalia.features.compiling import compile_program, has_label_bigram
 from marginalia.features.program import Program
 from marginalia.model import SavedModel
 
 SETTINGS = (
     Setting("order", 1, "Labels an output feature looks back: 1 for label bigrams, 2 for trigrams.", 1, 2),
-    Setting("legal", True, "Forbid label transitions that the scheme does not allow, in training and tagging."),
+    Setting(
+        "legal", True, "Forbid label transitions that the scheme does not allow, in training and tagging."
+    ),
 )
 
 Ids = npt.NDArray[np.int32]
@@ -33,7 +36,8 @@ Ids = npt.NDArray[np.int32]
 _MOST_LABELS = {1: 4096, 2: 256}
 
 
-class Contribution(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Contribution:
     """One term of an output's score: a feature, the labels it fired with, its weight, how often."""
 
     feature: str
@@ -66,18 +70,22 @@ class ChainDecoder:
             self._shape = chain_shape(saved.labels, saved.encoding, saved.settings, saved.program)
             self._model = _core.ChainModel(self._shape, saved.arrays)
             self._phrases = {
-                name: _core.PhraseSet.from_states(saved.arrays[f"list.{name}"]) for name in saved.program.lists
+                name: _core.PhraseSet.from_states(saved.arrays[f"list.{name}"])
+                for name in saved.program.lists
             }
-        except (ValueError, KeyError, TypeError, RuntimeError, DataError) as error:
-            raise ModelError(f"the model's arrays do not fit each other: {error}") from error
-        self._programs: dict[tuple[str, ...], _core.Program] = {}
+            program = compile_program(saved.program, saved.columns, self._phrases)
+        except (ValueError, LookupError, TypeError, OverflowError, RuntimeError, MarginaliaError) as error:
+            raise ModelError(f"the parts of the model do not fit each other: {error}") from error
+        self._programs: dict[tuple[str, ...], _core.Program] = {saved.columns: program}
         self._local = threading.local()
 
     def best(self, block: Block) -> Ids:
         """The best label ids of all tokens of a block."""
         return self._model.best(self._program(block), block.table, self._space())
 
-    def k_best(self, block: Block, sentence: int, k: int | None = None) -> Iterator[tuple[Ids, float]]:
+    def k_best(
+        self, block: Block, sentence: int, k: int | None = None
+    ) -> Iterator[tuple[npt.NDArray[np.uint32], float]]:
         """The outputs of a sentence with their scores, best first, lazily; all of them if k is None."""
         return islice(self._lattice(block, sentence).k_best(), k)
 
@@ -102,21 +110,22 @@ class ChainDecoder:
         return [c for c in found if c is not None] + self._constants(ids)
 
     def _observed(self, row: int, output: int, count: int) -> Contribution | None:
-        arrays = self._saved.arrays
-        begin, end = int(arrays["row_end"][row - 1]) if row else 0, int(arrays["row_end"][row])
-        place = np.flatnonzero(self._saved.outputs()[begin:end] == output)
+        saved = self._saved
+        outputs, weights = saved.cells(row)
+        place = np.flatnonzero(outputs == output)
         if not place.size:
             return None
-        size = len(self._saved.labels)
-        pair = divmod(output, size) if arrays["edge"][row] else (output,)
-        names = self._saved.feature_names()
-        name = names[row] if names is not None else f"#{row}"
-        weight = float(arrays["weights"][begin + int(place[0])])
-        return Contribution(name, tuple(self._saved.labels[i] for i in pair), weight, count)
+        pair = divmod(output, len(saved.labels)) if saved.arrays["edge"][row] else (output,)
+        labels = tuple(saved.labels[i] for i in pair)
+        return Contribution(saved.feature_name(row), labels, float(weights[place[0]]), count)
 
     def _constants(self, ids: Sequence[int]) -> list[Contribution]:
         weights = dict(
-            zip(self._saved.arrays["constant_at"].tolist(), self._saved.arrays["constants"].tolist(), strict=True)
+            zip(
+                self._saved.arrays["constant_at"].tolist(),
+                self._saved.arrays["constants"].tolist(),
+                strict=True,
+            )
         )
         counts: dict[tuple[str, int, tuple[int, ...]], int] = {}
         for item in constants_of(ids, len(self._saved.labels), self._shape.order):
@@ -144,9 +153,7 @@ class ChainDecoder:
         return space
 
 
-def constants_of(
-    ids: Sequence[int], size: int, order: int
-) -> Iterator[tuple[str, int, tuple[int, ...]]]:
+def constants_of(ids: Sequence[int], size: int, order: int) -> Iterator[tuple[str, int, tuple[int, ...]]]:
     """Name, place in row 0 and labels of the constants of an output: the layout of core/search/lattice.hpp."""
     for t, label in enumerate(ids):
         if t == 0:

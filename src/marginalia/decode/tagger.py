@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, TypeVar
 
 import numpy as np
@@ -45,10 +46,15 @@ class Tagger:
 
     def __init__(self, saved: SavedModel) -> None:
         if saved.structure not in STRUCTURES:
-            raise ModelError(f"the model has the structure '{saved.structure}', which this version does not know.")
+            raise ModelError(
+                f"the model has the structure '{saved.structure}', which this version does not know."
+            )
         self.saved = saved
         self.decoder = STRUCTURES[saved.structure](saved)
-        self._spelling = _Spelling(saved)
+        try:
+            self._spelling = _Spelling(saved)
+        except (DataError, SettingsError) as error:
+            raise ModelError(f"the model's labels do not fit its scheme: {error}") from error
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -125,6 +131,8 @@ class Tagger:
         if isinstance(sentence, str):
             raise DataError("found a string, expected a list of tokens (or a mapping of columns)")
         columns = sentence if isinstance(sentence, Mapping) else {self.feature_columns[0]: sentence}
+        if any(isinstance(values, str) for values in columns.values()):
+            raise DataError("found a string as a column, expected a list of values, one per token")
         missing = [name for name in self.feature_columns if name not in columns]
         if missing:
             raise DataError(
@@ -151,7 +159,7 @@ class _Spelling:
         self.labels = list(saved.labels) if self._same else _all_labels(saved)
         self._numbers = {label: i for i, label in enumerate(self.labels)}
 
-    def user_labels(self, ids: Sequence[int] | Ids) -> list[str]:
+    def user_labels(self, ids: Sequence[int] | npt.NDArray[Any]) -> list[str]:
         labels = [self._saved.labels[i] for i in ids]
         if self._same or self._saved.encoding is None or self._saved.scheme is None:
             return labels
@@ -162,7 +170,7 @@ class _Spelling:
             return ids
         starts = block.table.sentence_starts.tolist()
         out: list[int] = []
-        for first, last in zip(starts, starts[1:], strict=False):
+        for first, last in pairwise(starts):
             out += [self._numbers[label] for label in self.user_labels(ids[first:last])]
         return np.array(out, np.int32)
 

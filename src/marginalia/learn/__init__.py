@@ -38,9 +38,17 @@ def train(
     template file; all other keywords are settings, as after `--set` on the command line.
     """
     recipe = make_recipe(
-        task, structure=structure, features=features, learner=learner, seed=seed, lists=lists, settings=settings
+        task,
+        structure=structure,
+        features=features,
+        learner=learner,
+        seed=seed,
+        lists=lists,
+        settings=settings,
     )
-    run = prepare(data, dev, recipe, columns=columns, label=label, format=format or _format(task), threads=threads)
+    run = prepare(
+        data, dev, recipe, columns=columns, label=label, format=format or _format(task), threads=threads
+    )
     for record in run:
         if on_progress is not None:
             on_progress(record)
@@ -63,7 +71,9 @@ def prepare(
     corpus = _corpus(data, columns, label, format, dict(options or {}), stream)
     held_out = None
     if dev is not None:
-        held_out = _corpus(dev, corpus.layout.columns, corpus.layout.label, format, dict(options or {}), False)
+        held_out = _corpus(
+            dev, corpus.layout.columns, corpus.layout.label, format, dict(options or {}), False
+        )
     return Training(corpus, held_out, recipe, threads)
 
 

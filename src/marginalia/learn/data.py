@@ -6,6 +6,8 @@ import hashlib
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -28,8 +30,13 @@ Data = Paths | Sequence[Paths] | Iterable[Sentence] | Iterable[Pair]
 class Corpus:
     """Blocks that can be walked more than once: from files, which are read anew if `stream`, or from records."""
 
-    def __init__(self, layout: Layout, paths: Sequence[Paths] = (), blocks: list[Block] | None = None,
-                 stream: bool = False) -> None:
+    def __init__(
+        self,
+        layout: Layout,
+        paths: Sequence[Paths] = (),
+        blocks: list[Block] | None = None,
+        stream: bool = False,
+    ) -> None:
         self.layout, self._paths, self._stream = layout, paths, stream
         self._blocks = blocks
 
@@ -64,7 +71,7 @@ class Corpus:
 
 def corpus_of_records(data: Iterable[Any], label: str | None) -> Corpus:
     """A corpus of sentence records or of (tokens, labels) pairs."""
-    records = [_record(item, label) for item in data]
+    records = _with_labels([_record(item, label) for item in data], label or "label")
     if not records:
         raise DataError("found no sentences, expected at least one")
     columns = tuple(records[0].columns)
@@ -77,16 +84,27 @@ def corpus_of_records(data: Iterable[Any], label: str | None) -> Corpus:
 
 def _record(item: Any, label: str | None) -> Sentence:
     if isinstance(item, Sentence):
-        if item.spans and (label or "label") not in item.columns:
-            item.columns[label or "label"] = labels_of(item.spans, len(item), "IOB2")
         return item
+    if isinstance(item, str) or not isinstance(item, Sequence) or len(item) != 2:
+        raise DataError(f"found {type(item).__name__}, expected a Sentence or a pair of tokens and labels")
     tokens, labels = item
-    if isinstance(tokens, Mapping):
-        columns = {name: list(values) for name, values in tokens.items()}
-    else:
-        columns = {"word": list(tokens)}
-    columns[label or "label"] = list(labels)
-    return Sentence(columns)
+    given = dict(tokens) if isinstance(tokens, Mapping) else {"word": tokens}
+    given[label or "label"] = labels
+    if any(isinstance(values, str) for values in given.values()):
+        raise DataError("found a string in a pair, expected a list of tokens and a list of labels")
+    return Sentence({name: list(values) for name, values in given.items()})
+
+
+def _with_labels(records: list[Sentence], label: str) -> list[Sentence]:
+    """Copies with a column of labels, if the sentences have spans and no such column."""
+    if not any(record.spans and label not in record.columns for record in records):
+        return records
+    return [
+        record
+        if label in record.columns
+        else replace(record, columns=record.columns | {label: labels_of(record.spans, len(record), "IOB2")})
+        for record in records
+    ]
 
 
 class LabelCoder:
@@ -132,7 +150,7 @@ class LabelCoder:
         numbers: dict[str, int] = {}
         out: list[int] = []
         starts = block.table.sentence_starts.tolist()
-        for first, last in zip(starts, starts[1:], strict=False):
+        for first, last in pairwise(starts):
             labels = convert([names[i] for i in ids[first:last]], str(self.scheme), str(self.encoding))
             out += [numbers.setdefault(label, len(numbers)) for label in labels]
         return list(numbers), np.array(out, np.int32)
@@ -165,13 +183,17 @@ def _neighbours(names: list[str], ids: Ids, starts: npt.NDArray[np.uint32]) -> d
 class TrainingSet:
     """A corpus as examples: kept in memory, or extracted again in each pass if the corpus streams."""
 
-    def __init__(self, corpus: Corpus, program: _core.Program, coder: LabelCoder, settings: Mapping[str, Any]) -> None:
+    def __init__(
+        self, corpus: Corpus, program: _core.Program, coder: LabelCoder, settings: Mapping[str, Any]
+    ) -> None:
         self._corpus, self._program, self._coder = corpus, program, coder
         self._stream = bool(settings["stream"])
         self.index = _core.FeatureIndex(bool(settings["names"]))
         self.sentences = self.tokens = 0
         self._examples = _core.Examples()
         digest, gold = hashlib.blake2b(digest_size=16), []
+        if not self._stream:
+            self._examples.reserve(program, sum(block.table.tokens for block in corpus.blocks()))
         for block in corpus.blocks():
             digest.update(block.table.text)
             ids = coder.encode(block, grow=True)

@@ -16,9 +16,20 @@ from marginalia.config import Setting
 
 SETTINGS = (
     Setting("passes", 10, "Passes over the training data.", 1, 100_000),
-    Setting("average", "mean", "Which weights to keep: the mean over all steps, or the last.", choices=("mean", "none")),
+    Setting(
+        "average",
+        "mean",
+        "Which weights to keep: the mean over all steps, or the last.",
+        choices=("mean", "none"),
+    ),
     Setting("shuffle", True, "Visit the sentences in a new order in every pass (by seed)."),
-    Setting("patience", 3, "With dev data, stop after so many passes without a better score; 0 never stops.", 0, 100_000),
+    Setting(
+        "patience",
+        3,
+        "With dev data, stop after so many passes without a better score; 0 never stops.",
+        0,
+        100_000,
+    ),
 )
 
 _SLICE_SECONDS = 0.2  # how long the core may run before Python sees Ctrl-C or draws progress
@@ -47,12 +58,16 @@ class PerceptronRun:
         """One visit to each example; yields the running counts several times a second."""
         learner = _core.ChainLearner(self.shape, examples, self.weights)
         size = examples.sentences
-        order = np.arange(size, dtype=np.uint32) if order_seed is None else _core.permutation(size, order_seed)
+        order = (
+            np.arange(size, dtype=np.uint32) if order_seed is None else _core.permutation(size, order_seed)
+        )
         done = 0
         while done < len(order):
             started = time.perf_counter()
             part = order[done : done + self._slice]
-            self.step, sentences, mistakes, tokens, wrong = learner.perceptron(part, self.step)
+            # Counted first: after Ctrl-C within the call, no step is missing and averages stay right.
+            before, self.step = self.step, self.step + len(part)
+            _, sentences, mistakes, tokens, wrong = learner.perceptron(part, before)
             done += len(part)
             counts.sentences += sentences
             counts.mistakes += mistakes

@@ -25,7 +25,11 @@ DATA_SETTINGS = (
         "Scheme to train in; tagging translates back to the data's scheme.",
         choices=("same", *SCHEMES),
     ),
-    Setting("repair", False, "Repair labels that the scheme does not allow (they are counted) instead of refusing."),
+    Setting(
+        "repair",
+        False,
+        "Repair labels that the scheme does not allow (they are counted) instead of refusing.",
+    ),
     Setting("stream", False, "Read the training file again in every pass instead of keeping it in memory."),
 )
 FEATURE_SETTINGS = (
@@ -53,7 +57,9 @@ TASKS: dict[str, Task] = {
     "np": Task("base noun phrases with Collins' features", "collins-np"),
     "ner": Task("named entities from words (and pos, chunk columns if there are any)", "ner"),
     "pos": Task("parts of speech", "pos"),
-    "segmentation": Task("words from characters, in text with blanks between words", "characters", "segmented"),
+    "segmentation": Task(
+        "words from characters, in text with blanks between words", "characters", "segmented"
+    ),
     "fields": Task("fields of short strings: addresses, citations, ingredients", "fields"),
 }
 
@@ -84,8 +90,8 @@ def make_recipe(
     chosen = TASKS[_known("task", task, TASKS)] if task is not None else TASKS["fields"]
     _known("structure", structure, STRUCTURES)
     _known("learner", learner, LEARNERS)
-    if not 0 <= seed < 2**63:
-        raise SettingsError(f"seed: found {seed}, expected 0 to 2^63 - 1.")
+    if not isinstance(seed, int) or not 0 <= seed < 2**63:
+        raise SettingsError(f"seed: found {seed!r}, expected a whole number from 0 to 2^63 - 1.")
     resolved = resolve(declared(structure, learner), chosen.settings | dict(settings or {}))
     return Recipe(structure, features or chosen.features, learner, seed, dict(lists or {}), resolved)
 

@@ -50,10 +50,12 @@ class Training:
     """
 
     def __init__(self, corpus: Corpus, dev: Corpus | None, recipe: Recipe, threads: int = 1) -> None:
-        self.recipe, self._threads = recipe, threads
+        self.recipe, self._threads = recipe, max(threads, 1)
         self._layout = corpus.layout
         self._started = time.perf_counter()
-        self._program = load_features(recipe.features, corpus.layout.columns, corpus.layout.label, recipe.lists)
+        self._program = load_features(
+            recipe.features, corpus.layout.columns, corpus.layout.label, recipe.lists
+        )
         self._phrases = load_phrases(self._program)
         compiled = compile_program(self._program, corpus.layout.columns, self._phrases)
         self.coder = LabelCoder(corpus, recipe.settings)
@@ -67,7 +69,9 @@ class Training:
         self.report: Report | None = None
         self.notes = [f"left out for want of columns: {line}" for line in self._program.left_out]
         if self.coder.repaired:
-            self.notes.append(f"repaired {self.coder.repaired} labels that {self.coder.scheme} does not allow")
+            self.notes.append(
+                f"repaired {self.coder.repaired} labels that {self.coder.scheme} does not allow"
+            )
 
     @property
     def seconds(self) -> float:
@@ -109,6 +113,7 @@ class Training:
                 settings=self.recipe.settings,
                 seed=self.recipe.seed,
                 format=self._layout.format,
+                options=self._layout.options,
                 fingerprint=self.data.fingerprint,
                 history=[_stable(record) for record in self.history],
                 arrays=arrays,
@@ -132,7 +137,12 @@ class Training:
         return record
 
     def _progress(
-        self, number: int, counts: Counts, finished: bool = False, dev: float | None = None, best: bool = False
+        self,
+        number: int,
+        counts: Counts,
+        finished: bool = False,
+        dev: float | None = None,
+        best: bool = False,
     ) -> Progress:
         error = 100.0 * counts.wrong_tokens / max(counts.tokens, 1)
         passes, total = self.recipe.settings["passes"], self.data.sentences
@@ -144,7 +154,9 @@ class Training:
 class _DevSet:
     """Held-out sentences as examples, to be scored after each pass."""
 
-    def __init__(self, corpus: Corpus, program: _core.Program, coder: LabelCoder, index: _core.FeatureIndex) -> None:
+    def __init__(
+        self, corpus: Corpus, program: _core.Program, coder: LabelCoder, index: _core.FeatureIndex
+    ) -> None:
         self._examples = _core.Examples()
         gold = []
         for block in corpus.blocks():
@@ -187,5 +199,3 @@ def _order_seed(seed: int, number: int, part: int) -> int:
 def _stable(record: Progress) -> dict[str, Any]:
     """A record without its time, so that equal runs give equal files."""
     return {name: value for name, value in record.to_json().items() if name not in ("seconds", "finished")}
-
-

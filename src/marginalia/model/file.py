@@ -6,6 +6,7 @@ ModelError with the reason. Saving writes beside the old file and renames, so th
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import mmap
@@ -42,11 +43,9 @@ def to_bytes(model: SavedModel) -> bytes:
 
 def save(model: SavedModel, path: str | os.PathLike[str]) -> None:
     """Write the model to a file, all of it or nothing."""
-    target = Path(os.path.realpath(path))
-    if target.exists() and not target.is_file():
-        raise ModelError(f"{path}: cannot write the model: this is not a regular file.")
+    target = _target(path)
     data = to_bytes(model)
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.{secrets.token_hex(4)}")
+    temporary = target.with_name(f".mg-{secrets.token_hex(8)}")
     try:
         with open(temporary, "xb") as file:
             if target.exists():
@@ -58,7 +57,19 @@ def save(model: SavedModel, path: str | os.PathLike[str]) -> None:
     except OSError as error:
         raise ModelError(f"{path}: cannot write the model: {error.strerror or error}.") from error
     finally:
-        temporary.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # it was renamed, or could not be made
+            temporary.unlink()
+
+
+def _target(path: str | os.PathLike[str]) -> Path:
+    """Where to write: what the path points to, if it is a link."""
+    try:
+        target = Path(os.path.realpath(path))
+        if target.exists() and not target.is_file():
+            raise ModelError(f"{path}: cannot write the model: this is not a regular file.")
+    except (OSError, ValueError) as error:
+        raise ModelError(f"{path!r}: cannot write the model: {error}.") from error
+    return target
 
 
 def load(path: str | os.PathLike[str]) -> SavedModel:
@@ -120,7 +131,11 @@ def _arrays(header: dict[str, Any], body: memoryview) -> Arrays:
     used = 0
     for name, entry in header.items():
         try:
-            dtype, shape, (begin, end) = np.dtype(_DTYPES[entry["dtype"]]), entry["shape"], entry["data_offsets"]
+            dtype, shape, (begin, end) = (
+                np.dtype(_DTYPES[entry["dtype"]]),
+                entry["shape"],
+                entry["data_offsets"],
+            )
             if [type(n) for n in (*shape, begin, end)] != [int] * (len(shape) + 2) or min(*shape, begin) < 0:
                 raise ValueError("offsets")
             if end > len(body):
@@ -142,4 +157,3 @@ def _checksum(description: str, arrays: Arrays) -> str:
         digest.update(f"\0{name}\0{array.dtype.name}\0{array.shape}\0".encode("utf-8", "surrogatepass"))
         digest.update(np.ascontiguousarray(array).data)
     return digest.hexdigest()
-

@@ -19,7 +19,7 @@ class SavedModel:
     """All that a model file holds.
 
     `labels` are spelled in the scheme `encoding`; users see `scheme`. `columns` are those of the
-    training data, `label` the one among them to predict. `arrays` hold the weights (see docs/model-file.md).
+    training data, `label` the one among them to predict, `options` those of their reader. `arrays` hold the weights (see docs/model-file.md).
     """
 
     labels: tuple[str, ...]
@@ -34,6 +34,7 @@ class SavedModel:
     seed: int
     format: str
     fingerprint: str
+    options: dict[str, Any] = field(default_factory=dict)
     history: list[dict[str, Any]] = field(default_factory=list)
     arrays: Arrays = field(default_factory=dict, repr=False)
 
@@ -48,6 +49,8 @@ class SavedModel:
         try:
             checked = _checked(data)
             program = Program.from_json(data["program"])
+            _check_layout(checked, program)
+            _check_arrays(arrays)
         except (KeyError, TypeError, ValueError) as error:
             raise ModelError(f"the model's description is damaged: {error!r}") from error
         return cls(program=program, arrays=arrays, **checked)
@@ -61,10 +64,26 @@ class SavedModel:
         begins = [0, *ends[:-1]]
         return [text[b:e].decode("utf-8", "replace") for b, e in zip(begins, ends, strict=True)]
 
+    def feature_name(self, row: int) -> str:
+        """The name of one weight row, or its number if the model was saved without names."""
+        if "names" not in self.arrays:
+            return f"#{row}"
+        ends = self.arrays["name_end"]
+        begin, end = int(ends[row - 1]) if row else 0, int(ends[row])
+        return self.arrays["names"][begin:end].tobytes().decode("utf-8", "replace")
+
     def outputs(self) -> npt.NDArray[np.uint32]:
         """The output (label, or label pair) of each weight."""
-        narrow = self.arrays.get("narrow")
-        return (self.arrays["wide"] if narrow is None else narrow).astype(np.uint32)
+        return self._outputs().astype(np.uint32)
+
+    def cells(self, row: int) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.float32]]:
+        """The outputs of one weight row and their weights."""
+        ends = self.arrays["row_end"]
+        begin, end = int(ends[row - 1]) if row else 0, int(ends[row])
+        return self._outputs()[begin:end].astype(np.uint32), self.arrays["weights"][begin:end]
+
+    def _outputs(self) -> npt.NDArray[Any]:
+        return self.arrays["narrow"] if "narrow" in self.arrays else self.arrays["wide"]
 
 
 _KINDS: dict[str, tuple[type, ...]] = {
@@ -77,6 +96,7 @@ _KINDS: dict[str, tuple[type, ...]] = {
     "seed": (int,),
     "format": (str,),
     "fingerprint": (str,),
+    "options": (dict,),
     "history": (list,),
 }
 
@@ -95,3 +115,28 @@ def _checked(data: dict[str, Any]) -> dict[str, Any]:
             raise ValueError(f"{name} repeats itself")
         values[name] = tuple(items)
     return values
+
+
+def _check_layout(data: dict[str, Any], program: Program) -> None:
+    unknown = sorted({data["label"], *program.columns} - set(data["columns"]))
+    if unknown:
+        raise ValueError(f"there is no column {', '.join(unknown)}")
+    if not all(isinstance(record, dict) for record in data["history"]):
+        raise TypeError("history is not a list of records")
+
+
+def _check_arrays(arrays: Arrays) -> None:
+    """What the decoder does not check for itself: one kind of outputs, and names that fit the rows."""
+    if ("narrow" in arrays) == ("wide" in arrays):
+        raise ValueError("expected either narrow or wide outputs")
+    if any(array.ndim != 1 for array in arrays.values()):
+        raise ValueError("expected flat arrays")
+    names, ends = arrays.get("names"), arrays.get("name_end")
+    if names is None and ends is None:
+        return
+    if names is None or ends is None or (names.dtype, ends.dtype) != (np.uint8, np.uint64):
+        raise ValueError("the names of features are incomplete")
+    if len(ends) != len(arrays["keys"]) or (len(ends) and int(ends[-1]) != len(names)):
+        raise ValueError("the names of features disagree in number")
+    if (ends[1:] < ends[:-1]).any():
+        raise ValueError("the names of features overlap")

@@ -1,0 +1,226 @@
+"""`marginalia eval`: how good a model, or a file of predictions, is."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from marginalia.cli.arguments import Verbs, add_reading, add_threads, natural, verb_parser
+from marginalia.cli.layouts import model_layout
+from marginalia.cli.reading import check_layout, format_name, given_options, must_exist, reader_arguments, seekable
+from marginalia.errors import SettingsError
+
+if TYPE_CHECKING:
+    from marginalia.cli.labelled import Ids, Labelled, Numbering
+    from marginalia.corpus.batches import Batch, Layout
+    from marginalia.decode import Tagger
+    from marginalia.evaluate import Comparison, Report
+
+_DESCRIPTION = """\
+Score a model on labelled data, or a file of predictions against a gold file with the same tokens.
+Spans are scored as the CoNLL script conlleval does (labels that spell no spans: accuracy), or
+strictly by a label scheme. Labels are in the last column unless --label says otherwise; those of
+--pred and --compare always are."""
+
+_EXAMPLES = """\
+  marginalia eval model.mg test.txt
+  marginalia eval model.mg test.txt --known train.txt --bootstrap 1000 --json
+  marginalia eval --gold test.txt --pred output.txt --mode strict
+  marginalia eval --gold test.txt --pred old.txt --compare new.txt
+"""
+
+
+def add_parser(verbs: Verbs) -> None:
+    """Declare the verb."""
+    parser = verb_parser(verbs, "eval", "score a model or predictions", _DESCRIPTION, _EXAMPLES)
+    parser.add_argument("model", metavar="MODEL", nargs="?", help="a model file")
+    parser.add_argument("test", metavar="TEST", nargs="?", help="labelled data for the model; - is stdin")
+    parser.add_argument("--gold", metavar="FILE", help="labelled data, instead of MODEL TEST")
+    parser.add_argument("--pred", metavar="FILE", help="the same tokens with predicted labels in the last column")
+    parser.add_argument("--compare", metavar="FILE", help="other predictions: is the difference significant?")
+    parser.add_argument("--known", metavar="FILE", help="training data: also score the words not in it")
+    parser.add_argument(
+        "--mode", choices=("conlleval", "strict"), default="conlleval", help="how spans count (default: conlleval)"
+    )
+    parser.add_argument("--scheme", metavar="NAME", help="strict: the label scheme (default: detected)")
+    parser.add_argument(
+        "--bootstrap", metavar="N", type=natural, default=0, help="rounds for a 95%% interval of F1 (default: 0, none)"
+    )
+    parser.add_argument("--confusion", action="store_true", help="all confused label pairs, not the ten most frequent")
+    add_threads(parser, "threads that tag")
+    add_reading(parser, "as the model's training data; with --gold by suffix")
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
+    parser.set_defaults(run=run, take=take)
+
+
+def take(args: argparse.Namespace, word: str) -> bool:
+    """A file behind options is the model or the test data."""
+    free: bool = args.test is None
+    name = "test" if args.model else "model"
+    setattr(args, name, word) if free else None
+    return free
+
+
+def run(args: argparse.Namespace) -> int:
+    """The verb."""
+    _check(args)
+    files = [args.test or args.gold, *filter(None, (args.pred, args.compare, args.known))]
+    must_exist(files)
+    with seekable(files) as paths:
+        places = dict(zip(files, paths, strict=True))
+        result = evaluate_model(args, places) if args.model else evaluate_files(args, places)
+    show(args, *result)
+    return 0
+
+
+Result = tuple["Report", "Comparison | None"]
+
+
+def evaluate_model(args: argparse.Namespace, places: dict[str, str]) -> Result:
+    """Tag the test data and score it."""
+    from marginalia.cli.labelled import Labelled, Numbering
+    from marginalia.decode import load
+
+    tagger, numbering = load(args.model), Numbering()
+    layout = model_layout(tagger.saved, args)
+    gold, predicted = Labelled(args.test), Labelled(args.test)
+    for batch, ids in _tagged(tagger, places[args.test], layout, args.threads or 1):
+        _collect(batch, ids, tagger, layout, numbering, (gold, predicted))
+    return _scored(args, places, layout, (gold, predicted), numbering, tagger.saved.scheme is not None)
+
+
+def evaluate_files(args: argparse.Namespace, places: dict[str, str]) -> Result:
+    """Score a file of predictions."""
+    from marginalia.cli.labelled import Numbering, check_same_tokens, read_labelled
+    from marginalia.corpus.batches import guess_layout
+
+    options = given_options(vars(args))
+    check_layout(format_name([args.gold], args.format), args.columns, options)
+    format = format_name([args.gold], args.format)
+    layout = guess_layout(places[args.gold], format, args.columns, args.label, reader_arguments(options))
+    numbering = Numbering()
+    gold = read_labelled(places[args.gold], layout, numbering)
+    predicted = _read_predicted(args, args.pred, places, layout, numbering)
+    gold.file = args.gold
+    check_same_tokens(gold, predicted)
+    return _scored(args, places, layout, (gold, predicted), numbering, None)
+
+
+def show(args: argparse.Namespace, report: Report, comparison: Comparison | None) -> None:
+    """Print the outcome."""
+    pairs = [{"gold": c.gold, "predicted": c.predicted, "count": c.count} for c in report.confusion]
+    if args.json:
+        found = report.to_json() | ({"confusion": pairs} if args.confusion else {})
+        if comparison is not None:
+            found["comparison"] = comparison.to_json()
+        print(json.dumps(found, ensure_ascii=False))
+        return
+    print(report.to_text(), end="")
+    if args.confusion:
+        print("all confusions:")
+        for pair in pairs:
+            print(f"  {pair['gold']}\t{pair['predicted']}\t{pair['count']}")
+    if comparison is not None:
+        print(f"a = {args.pred or args.model}, b = {args.compare}")
+        print(comparison.to_text(), end="")
+
+
+def _check(args: argparse.Namespace) -> None:
+    by_model, by_files = bool(args.model and args.test), bool(args.gold and args.pred)
+    if by_model == by_files or (args.model and not by_model) or (by_model and (args.gold or args.pred)):
+        raise SettingsError("expected MODEL TEST, or --gold FILE --pred FILE. See marginalia eval --help.")
+    if by_files and _same(args.gold, args.pred) and not args.label:
+        raise SettingsError("gold and predictions are the same file: say with --label which column is gold.")
+
+
+def _same(one: str, other: str) -> bool:
+    return os.path.realpath(one) == os.path.realpath(other)
+
+
+def _tagged(tagger: Tagger, source: str, layout: Layout, threads: int) -> Iterator[tuple[Batch, Ids]]:
+    from marginalia.cli.labelled import labelled_batches
+    from marginalia.cli.tag import named
+
+    return tagger.tag_batches((named(batch, tagger) for batch in labelled_batches(source, layout)), threads)
+
+
+def _collect(
+    batch: Batch, ids: Ids, tagger: Tagger, layout: Layout, numbering: Numbering, into: tuple[Labelled, Labelled]
+) -> None:
+    from marginalia.cli.labelled import gold_ids
+
+    into[0].add(batch.block, 0, gold_ids(batch, layout.label, numbering))
+    into[1].parts.append(numbering.of(tagger.labels)[ids])
+
+
+def _read_predicted(
+    args: argparse.Namespace, path: str, places: dict[str, str], layout: Layout, numbering: Numbering
+) -> Labelled:
+    from marginalia.cli.labelled import read_labelled
+    from marginalia.corpus.batches import guess_layout
+
+    label = None if layout.format == "conll" else layout.label
+    predicted = read_labelled(
+        places[path], guess_layout(places[path], layout.format, None, label, layout.options), numbering
+    )
+    predicted.file = path
+    return predicted
+
+
+def _scored(
+    args: argparse.Namespace,
+    places: dict[str, str],
+    layout: Layout,
+    columns: tuple[Labelled, Labelled],
+    numbering: Numbering,
+    spans: bool | None,
+) -> Result:
+    from marginalia.evaluate import compare, score_ids
+    from marginalia.evaluate.encode import unseen_mask
+
+    gold, predicted = columns
+    rules: dict[str, Any] = {"mode": args.mode, "scheme": args.scheme, "spans": spans}
+    unseen = None
+    if args.known:
+        unseen = unseen_mask([gold.words], _words(places[args.known], layout), len(gold.words))
+    report = score_ids(
+        gold.ids,
+        predicted.ids,
+        numbering.labels,
+        gold.starts[:-1],
+        unseen=unseen,
+        bootstrap=args.bootstrap,
+        **rules,
+    )
+    return report, _compared(args, places, layout, columns, numbering, rules) if args.compare else None
+
+
+def _compared(
+    args: argparse.Namespace,
+    places: dict[str, str],
+    layout: Layout,
+    columns: tuple[Labelled, Labelled],
+    numbering: Numbering,
+    rules: dict[str, Any],
+) -> Comparison:
+    from marginalia.cli.labelled import check_same_tokens
+    from marginalia.evaluate import compare
+
+    gold, predicted = columns
+    other = _read_predicted(args, args.compare, places, layout, numbering)
+    check_same_tokens(gold, other)
+    predicted.starts = gold.starts
+    labels = numbering.labels
+    return compare(*(column.sentences(labels) for column in (gold, predicted, other)), **rules)
+
+
+def _words(path: str, layout: Layout) -> set[str]:
+    from marginalia.corpus.batches import guess_layout, read_batches
+
+    known: set[str] = set()
+    for batch in read_batches(path, guess_layout(path, layout.format, None, None, layout.options)):
+        known.update(batch.block.table.distinct(0)[0])
+    return known

@@ -1,0 +1,88 @@
+"""The layout of a model's input and output: that of its training data, but for what the user says."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from marginalia.cli.reading import READER_OPTIONS, check_layout, given_options, reader_arguments
+from marginalia.errors import SettingsError
+
+if TYPE_CHECKING:
+    from marginalia.corpus.batches import Layout
+    from marginalia.model import SavedModel
+
+
+def model_layout(saved: SavedModel, args: argparse.Namespace) -> Layout:
+    """How to read labelled data for a model: as its training data, with what the user overrides."""
+    from marginalia.corpus.batches import Layout
+    from marginalia.corpus.formats import format_of
+
+    format = format_of("", args.format or saved.format).name
+    given = given_options(vars(args))
+    check_layout(format, args.columns, given)
+    taken = [option.name for option in READER_OPTIONS if format in option.formats]
+    kept = {name: saved.options[name] for name in taken if name in saved.options}
+    options = {**kept, **reader_arguments(given)}
+    columns, label = _columns(saved, format, args.columns, args.label)
+    return Layout(format, columns, label, options)
+
+
+def input_layout(saved: SavedModel, args: argparse.Namespace) -> Layout:
+    """How to read text to be labelled: gold labels and tags are neither needed nor looked at."""
+    layout = model_layout(saved, args)
+    options = dict(layout.options)
+    if layout.format == "segmented" and args.tag_separator is None:
+        options.pop("tag_separator", None)
+    if layout.format == "jsonl" and args.misaligned is None:
+        options["misaligned"] = "drop"
+    return replace(layout, options=options)
+
+
+def output_layout(layout: Layout, saved: SavedModel) -> Layout:
+    """How to write what was read: words get their tags even if they were read without."""
+    if layout.format != "segmented" or saved.format != "segmented":
+        return layout
+    kept = {name: value for name, value in saved.options.items() if name == "tag_separator"}
+    return replace(layout, options={**kept, **layout.options})
+
+
+def _columns(saved: SavedModel, format: str, columns: str | None, label: str | None) -> tuple[tuple[str, ...], str]:
+    if format == "conll":
+        return _named(saved, tuple(columns.split()) if columns else None, label)
+    if format == "conllu":
+        needed = tuple(columns.split()) if columns else _features(saved)
+        return tuple(dict.fromkeys([*needed, label or saved.label])), _conllu_label(label or saved.label)
+    if label not in (None, "label"):
+        raise SettingsError(f"--label: found '{label}', but the labels of {format} files are always called 'label'.")
+    return ("word", "label"), "label"
+
+
+def _named(saved: SavedModel, columns: tuple[str, ...] | None, label: str | None) -> tuple[tuple[str, ...], str]:
+    chosen = label or saved.label
+    names = columns or saved.columns if saved.format in ("conll", "conllu") else columns or ("word", "label")
+    if saved.format == "conllu" and columns is None:
+        names = (*_features(saved), chosen)
+    if label is not None and chosen not in names:
+        raise SettingsError(f"--label: found '{chosen}', expected one of the columns {' '.join(names)}.")
+    missing = [name for name in _features(saved) if name not in names]
+    if missing:
+        raise SettingsError(f"--columns: found {' '.join(names)}, but the model also needs {' '.join(missing)}.")
+    return names, chosen
+
+
+def _features(saved: SavedModel) -> tuple[str, ...]:
+    return saved.program.columns or saved.columns[:1]
+
+
+def _conllu_label(label: str) -> str:
+    from marginalia.corpus.conllu import FIELDS
+
+    if label in FIELDS[1:] or label.startswith("misc."):
+        return label
+    raise SettingsError(
+        f"a CoNLL-U file has no column '{label}': say where labels are with --label ({', '.join(FIELDS[2:5])}, "
+        "misc.KEY…)."
+    )
+

@@ -1,0 +1,203 @@
+"""Templates, indices and phrase lists, against the naive program and counting by dictionaries."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from naive_program import expand, longest_matches
+from oracles import steady
+from worlds import World, program_of, random_sentence, random_world, table_of, worlds
+
+from marginalia import _core
+from marginalia.features.program import Attribute, Program, Template, Value
+
+COLUMNS = ["word", "tag"]
+WORDS = ["a", "A", "ab", "Abba", "ba-b", "b", "Ωα", "naïve", "", "4b", "aab"]
+FUNCTIONS = [
+    *[("column", ""), ("lower", ""), ("shape", ""), ("collapsed-shape", ""), ("has", "upper"), ("match", "b*")],
+    *[(f, str(n)) for f in ["prefix", "suffix"] for n in [1, 2, 3]],
+]
+words = st.sampled_from(WORDS)
+attributes = st.one_of(
+    st.builds(lambda f, c: Attribute(*f, c), st.sampled_from(FUNCTIONS), st.sampled_from(COLUMNS)),
+    st.just(Attribute("first", "", "")),
+    st.builds(lambda name, c: Attribute("list", name, c), st.sampled_from(["one", "two"]), st.sampled_from(COLUMNS)),
+)
+outside = st.lists(st.sampled_from(["", "_B", "<s>", "a"]), min_size=1, max_size=3).map(tuple)
+sentences = st.lists(st.tuples(words, words), max_size=6)
+phrases = st.lists(st.lists(words.filter(bool), min_size=1, max_size=3).map(" ".join), max_size=6)
+
+
+@st.composite
+def programs(draw: st.DrawFn) -> Program:
+    made = draw(st.lists(attributes, min_size=1, max_size=5))
+    values = st.builds(
+        Value, st.integers(0, len(made) - 1), st.integers(-8, 8), st.booleans(), outside, outside
+    )
+    pieces = st.lists(st.one_of(values, st.sampled_from(["", "/", "x="])), max_size=4).map(tuple)
+    templates = st.builds(Template, st.sampled_from(["node", "edge"]), pieces)
+    return Program(tuple(made), tuple(draw(st.lists(templates, max_size=6))), {"one": "", "two": ""})
+
+
+def native(program: Program, lists: dict[str, list[str]]) -> _core.Program:
+    names = list(lists)
+    sources = [
+        (a.function, a.argument, COLUMNS.index(a.column or "word"), names.index(a.argument) if a.function == "list" else 0)
+        for a in program.attributes
+    ]
+    return _core.Program(
+        sources,
+        [(t.scope == "edge", [fields(piece) for piece in t.pieces]) for t in program.templates],
+        [_core.PhraseSet([phrase.split(" ") for phrase in lists[name]]) for name in names],
+        len(COLUMNS),
+    )
+
+
+def fields(piece: str | Value) -> tuple[Any, ...]:
+    if isinstance(piece, str):
+        return (piece, -1, 0, False, [], [])
+    return ("", piece.attribute, piece.offset, piece.absolute, list(piece.before), list(piece.after))
+
+
+def expected_names(program: Program, corpus: list[Any], lists: dict[str, list[str]]) -> list[Any]:
+    found = []
+    for sentence in corpus:
+        columns = {name: [token[c] for token in sentence] for c, name in enumerate(COLUMNS)}
+        found += [[(scope == "edge", n) for scope, n in token] for token in expand(program, columns, lists)]
+    return found
+
+
+@settings(steady, max_examples=400)
+@given(programs(), st.lists(sentences, max_size=4), phrases, phrases)
+def test_names_are_those_of_the_naive_program(
+    program: Program, corpus: list[Any], one: list[str], two: list[str]
+) -> None:
+    """`names` itself checks that every key is the hash of its name."""
+    lists = {"one": one, "two": two}
+    assert native(program, lists).names(table_of(corpus)) == expected_names(program, corpus, lists)
+
+
+@settings(steady, max_examples=150)
+@given(programs(), st.lists(sentences, min_size=1, max_size=8), phrases, st.integers(0, 4))
+def test_cut_keeps_what_was_counted_often_enough(
+    program: Program, corpus: list[Any], one: list[str], least: int
+) -> None:
+    lists = {"one": one, "two": []}
+    run, table = native(program, lists), table_of(corpus)
+    counts = Counter(name for token in expected_names(program, corpus, lists) for name in token)
+    index, examples = _core.FeatureIndex(True), _core.Examples()
+    examples.add_growing(run, table, index)
+    assert [index.name(row).decode() for row in range(1, len(index) + 1)] == [name for _, name in counts]
+    index.cut(least, [examples])
+    kept = [name for (_, name), count in counts.items() if count >= least]
+    assert [index.name(row).decode() for row in range(1, len(index) + 1)] == kept
+    assert (examples.tokens, examples.sentences) == (table.tokens, table.sentences)
+    assert examples.starts.tolist() == table.sentence_starts.tolist()
+
+
+def learned(world: World, index: _core.FeatureIndex, examples: _core.Examples) -> list[Any]:
+    """All weights after two passes: equal for equal examples."""
+    examples.set_gold(np.array([c for y in world.gold for c in y], np.int32), world.labels)
+    weights = _core.WeightTable(len(index) + 1, world.shape.constants)
+    learner = _core.ChainLearner(world.shape, examples, weights)
+    order = np.arange(len(world.sentences), dtype=np.uint32)
+    learner.perceptron(np.concatenate([order, order]), 0)
+    return [[a.tolist() for a in weights.current.cells(row)] for row in range(len(index) + 1)]
+
+
+@settings(steady, max_examples=60)
+@given(worlds(count=8), st.integers(0, 3))
+def test_ways_to_the_same_examples(world: World, least: int) -> None:
+    """Growing then cutting = counting, cutting and then reading = reading sentence by sentence."""
+    grown, counted = _core.FeatureIndex(True), _core.FeatureIndex(True)
+    first, second, third = _core.Examples(), _core.Examples(), _core.Examples()
+    first.add_growing(world.program, world.table(), grown)
+    grown.cut(least, [first])
+    for sentence in world.sentences:
+        counted.count(world.program, table_of([sentence]))
+    counted.cut(least, [])
+    second.add_known(world.program, world.table(), counted)
+    for sentence in world.sentences:
+        third.add_known(world.program, table_of([sentence]), grown)
+    expected = learned(world, grown, first)
+    assert learned(world, counted, second) == expected
+    assert learned(world, grown, third) == expected
+
+
+def test_an_index_without_names() -> None:
+    index = _core.FeatureIndex(False)
+    index.count(program_of(True), table_of([random_sentence(np.random.default_rng(0), 50)]))
+    assert len(index) > 10
+    assert index.name(1) == b""
+    with pytest.raises(IndexError):
+        index.name(len(index) + 1)
+
+
+@settings(steady, max_examples=300)
+@given(phrases, st.lists(words, max_size=12))
+def test_longest_matches(known: list[str], tokens: list[str]) -> None:
+    made = _core.PhraseSet([phrase.split(" ") for phrase in known])
+    for phrase_set in [made, _core.PhraseSet.from_states(made.states)]:
+        template = (False, [("", 0, 0, False, [""], [""])])
+        program = _core.Program([("list", "", 0, 0)], [template], [phrase_set], 1)
+        names = program.names(_core.from_columns([tokens], [len(tokens)]))
+        assert [t[0][1] if t else None for t in names] == longest_matches(tokens, known)
+
+
+def test_a_hundred_thousand_tokens() -> None:
+    rng = np.random.default_rng(5)
+    sentence = [(f"w{rng.integers(30_000)}", str(rng.choice(WORDS[:5]))) for _ in range(100_000)]
+    columns = tuple(Attribute("column", "", name) for name in COLUMNS)
+    made = (*columns, Attribute("list", "one", "tag"), Attribute("first", "", ""))
+
+    def here(k: int, offset: int = 0) -> Value:
+        return Value(k, offset, False, ("<",), (">",))
+
+    pieces = [(here(0),), (here(2), "/", here(0)), (here(0, -1), here(1)), (here(3), here(0, 3))]
+    program = Program(made, tuple(Template("node", p) for p in pieces), {"one": ""})
+    lists = {"one": ["a b", "abba", "b a ab"]}
+    run, table = native(program, lists), table_of([sentence])
+    expected = expected_names(program, [sentence], lists)
+    began = time.process_time()
+    assert run.names(table) == expected
+    index, examples = _core.FeatureIndex(True), _core.Examples()
+    examples.add_growing(run, table, index)
+    assert len(index) == len({name for token in expected for name in token})
+    assert time.process_time() - began < 30  # well below a second, unless something is quadratic
+
+
+def test_programs_that_do_not_fit_are_refused() -> None:
+    node = [(False, [("", 0, 0, False, ["<"], [">"])])]
+    for sources, templates, lists, columns in [
+        ([("column", "", 1, 0)], node, [], 1),
+        ([("list", "", 0, 0)], node, [], 1),
+        ([("list", "", 0, 0)], node, [None], 1),
+        ([("nothing", "", 0, 0)], node, [], 1),
+        ([("prefix", "x", 0, 0)], node, [], 1),
+        ([], node, [], 1),
+        ([("column", "", 0, 0)], [(False, [("", 0, 0, False, [], [">"])])], [], 1),
+        ([("column", "", 0, 0)], [(False, [("", 0, 0, False, ["<"], [])])], [], 1),
+    ]:
+        with pytest.raises((ValueError, TypeError)):
+            _core.Program(sources, templates, lists, columns)
+    with pytest.raises(ValueError):
+        program_of(True).names(_core.from_columns([["a"]], [1]))  # one column, not two
+    with pytest.raises(ValueError):
+        _core.PhraseSet.from_states(np.array([5, 3], np.uint64))
+
+
+def test_examples_of_different_kinds_do_not_mix() -> None:
+    world = random_world(2, 2, 1, edges=False, transitions=True, masked=False)
+    index, examples = _core.FeatureIndex(False), _core.Examples()
+    examples.add_growing(world.program, world.table(), index)
+    with pytest.raises(ValueError):
+        examples.add_growing(program_of(True), world.table(), index)
+    small = _core.FeatureIndex(False)
+    with pytest.raises((ValueError, IndexError)):
+        small.cut(1, [examples])  # examples of another index
