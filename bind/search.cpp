@@ -133,23 +133,25 @@ BoundModel* make_model(const ChainShape& shape, const nb::dict& arrays) {
     kept.push_back(std::move(array));
   };
   FrozenArrays a;
-  std::span<const std::uint8_t> edge;
+  std::span<const std::uint64_t> homes;
   std::span<const std::uint32_t> constant_at;
   std::span<const float> constants;
   take("keys", a.keys);
-  take("bucket", a.bucket);
+  take("homes", homes);
+  if (homes.size() != 1) throw std::invalid_argument("model: 'homes' is not one number");
+  a.homes = homes[0];
   take("row_end", a.row_end);
   if (arrays.contains("wide"))
     take("wide", a.wide);
   else
     take("narrow", a.narrow);
   take("weights", a.weights);
-  take("edge", edge);
+  if (arrays.contains("edge")) take("edge", a.edge);
   take("constant_at", constant_at);
   take("constants", constants);
   const std::uint64_t pairs = std::uint64_t{shape.labels} * shape.labels;
-  return new BoundModel{std::move(kept), ChainModel(shape, FrozenWeights(a, edge, shape.labels, pairs),
-                                                    constant_at, constants)};
+  return new BoundModel{std::move(kept),
+                        ChainModel(shape, FrozenWeights(a, shape.labels, pairs), constant_at, constants)};
 }
 
 void require_sentence(const TokenTable& table, std::size_t s) {
@@ -227,9 +229,8 @@ void bind_search(nb::module_& m) {
              ChainModel::Space& space) {
             require_sentence(table, s);
             nb::list rows;
-            b.model.for_rows(program, table, s, space, [&](std::size_t t, bool edge, std::uint32_t row) {
-              rows.append(nb::make_tuple(t, edge, row));
-            });
+            for (const auto& f : b.model.features(program, table, s, space))
+              rows.append(nb::make_tuple(f.token, f.edge != 0, static_cast<std::uint32_t>(f.row)));
             return rows;
           },
           "program"_a, "table"_a, "sentence"_a, "space"_a, "(token, edge, row) of each known feature.");

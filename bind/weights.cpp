@@ -12,16 +12,17 @@ namespace {
 // Names of the given training rows, joined, with the end of each.
 nb::tuple joined_names(const FeatureIndex& index, const std::vector<std::uint32_t>& rows) {
   std::string text;
-  std::vector<std::uint64_t> ends;
+  std::vector<std::uint32_t> ends;
   for (const std::uint32_t row : rows) {
-    text += index.name(row);
-    ends.push_back(text.size());
+    text += index.name(row);  // of an empty slot: nothing
+    if (text.size() > UINT32_MAX)
+      throw std::length_error("feature names take more than 4 GiB: set names=off");
+    ends.push_back(static_cast<std::uint32_t>(text.size()));
   }
   return nb::make_tuple(nb::bytes(text.data(), text.size()), give(std::move(ends)));
 }
 
 nb::dict frozen(const SparseRows& weights, const FeatureIndex& index) {
-  if (index.rows() > weights.rows.size()) throw std::invalid_argument("weights: fewer rows than features");
   FrozenStorage f = freeze(weights, index);
   nb::dict out;
   if (index.keeps_names()) {
@@ -29,12 +30,12 @@ nb::dict frozen(const SparseRows& weights, const FeatureIndex& index) {
     out["names"] = names[0];
     out["name_end"] = names[1];
   }
+  out["homes"] = give(std::vector<std::uint64_t>{f.homes});
   out["keys"] = give(std::move(f.keys));
-  out["bucket"] = give(std::move(f.bucket));
   out["row_end"] = give(std::move(f.row_end));
   out["outputs"] = give(std::move(f.outputs));
   out["weights"] = give(std::move(f.weights));
-  out["edge"] = give(std::move(f.edge));
+  if (!f.edge.empty()) out["edge"] = give(std::move(f.edge));
   return out;
 }
 

@@ -17,27 +17,35 @@ ChainModel::ChainModel(ChainShape shape, FrozenWeights weights, std::span<const 
   }
 }
 
-// All keys first, asking the memory for their buckets on the way; the look-ups then find them near.
-std::size_t ChainModel::read_keys(const Program& program, const TokenTable& table, std::size_t s,
-                                  Space& space) const {
-  const std::size_t first = table.sentence[s], last = table.sentence[s + 1];
-  program.read(table, first, last, space.extraction);
-  space.keys.clear();
-  space.key_edge.clear();
-  space.key_end.clear();
-  for (std::size_t at = 0; at < last - first; ++at) {
-    program.emit_at(space.extraction, at, last - first, [&](std::uint32_t i, std::uint64_t key) {
-      weights_.prefetch(key);
-      space.keys.push_back(key);
-      space.key_edge.push_back(program.scope(i) == Scope::edge);
+// All keys are made before the first is looked up, all rows are looked up before the first is added: each
+// step asks the memory for what the next one reads.
+const std::vector<ChainModel::Feature>& ChainModel::features(const Program& program, const TokenTable& table,
+                                                             std::size_t s, Space& space) const {
+  const std::size_t first = table.sentence[s], length = table.sentence[s + 1] - first;
+  std::vector<Feature>& found = space.features;
+  program.read(table, first, first + length, space.extraction);
+  found.clear();
+  for (std::size_t at = 0; at < length; ++at) {
+    program.emit_at(space.extraction, at, length, [&](std::uint32_t i, std::uint64_t key) {
+      weights_.prefetch_key(key);
+      found.push_back({key, static_cast<std::uint32_t>(at), 0, program.scope(i) == Scope::edge});
     });
-    space.key_end.push_back(static_cast<std::uint32_t>(space.keys.size()));
   }
-  return last - first;
+  std::size_t known = 0;
+  for (const Feature& feature : found) {
+    const std::uint32_t row = weights_.find(feature.key);
+    if (row == FrozenWeights::kNone) continue;
+    weights_.prefetch_row(row);
+    found[known] = feature;
+    found[known++].row = row & 0x7fffffffu;
+  }
+  found.resize(known);
+  return found;
 }
 
 const Lattice& ChainModel::lattice(const Program& program, const TokenTable& table, std::size_t s,
                                    Space& space) const {
+  constexpr std::size_t kCellsAhead = 8;
   const std::size_t n = shape_.labels, length = table.sentence[s + 1] - table.sentence[s];
   Lattice& lattice = space.lattice;
   lattice.shape = &shape_;
@@ -45,12 +53,15 @@ const Lattice& ChainModel::lattice(const Program& program, const TokenTable& tab
   lattice.length = length;
   lattice.node.assign(length * n, 0.0);
   lattice.edge.assign(program.has_edges() ? length * n * n : 0, 0.0);
-  for_rows(program, table, s, space, [&](std::size_t t, bool edge, std::uint32_t row) {
-    if (!edge)
-      weights_.add_row(row, n, &lattice.node[t * n]);
+  const std::vector<Feature>& found = features(program, table, s, space);
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    if (i + kCellsAhead < found.size()) weights_.prefetch_cells(found[i + kCellsAhead].row);
+    const std::size_t t = found[i].token;
+    if (!found[i].edge)
+      weights_.add_row(found[i].row, n, &lattice.node[t * n]);
     else if (t > 0)
-      weights_.add_row(row, n * n, &lattice.edge[t * n * n]);
-  });
+      weights_.add_row(found[i].row, n * n, &lattice.edge[t * n * n]);
+  }
   return lattice;
 }
 

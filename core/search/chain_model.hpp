@@ -14,11 +14,15 @@ namespace marginalia {
 
 class ChainModel {
  public:
+  struct Feature {
+    std::uint64_t key;
+    std::uint32_t token;
+    std::uint32_t row : 31;
+    std::uint32_t edge : 1;
+  };
   struct Space {
     ExtractionSpace extraction;
-    std::vector<std::uint64_t> keys;     // of the sentence, token by token
-    std::vector<std::uint32_t> key_end;  // [T]
-    std::vector<std::uint8_t> key_edge;  // parallel to keys
+    std::vector<Feature> features;  // of the sentence, token by token
     Lattice lattice;
     ViterbiSpace viterbi;
   };
@@ -35,21 +39,11 @@ class ChainModel {
   // Labels of all sentences, one after another.
   std::vector<std::int32_t> best(const Program& program, const TokenTable& table, Space& space) const;
 
-  // Calls f(t, edge, row) for every known feature of sentence s.
-  template <class F>
-  void for_rows(const Program& program, const TokenTable& table, std::size_t s, Space& space, F&& f) const {
-    const std::size_t length = read_keys(program, table, s, space);
-    for (std::size_t t = 0, k = 0; t < length; ++t) {
-      for (; k < space.key_end[t]; ++k) {
-        const std::uint32_t row = weights_.find(space.keys[k]);
-        if (row != FrozenWeights::kNone) f(t, space.key_edge[k] != 0, row);
-      }
-    }
-  }
+  // The features of sentence s that the model knows, with their rows.
+  const std::vector<Feature>& features(const Program& program, const TokenTable& table, std::size_t s,
+                                       Space& space) const;
 
  private:
-  std::size_t read_keys(const Program& program, const TokenTable& table, std::size_t s, Space& space) const;
-
   ChainShape shape_;
   FrozenWeights weights_;
   ChainConstants constants_;

@@ -1,7 +1,6 @@
 #include "weights/frozen.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <stdexcept>
 
@@ -15,9 +14,18 @@ void require(bool fits, const char* what) {
   if (!fits) throw std::invalid_argument(what);
 }
 
-// About one key per bucket.
-int bits_for(std::size_t keys) {
-  return std::clamp(static_cast<int>(std::bit_width(keys)), 1, 31);
+bool nonzero(const Cell& cell) {
+  return cell.weight != 0.0f;
+}
+
+// Rows with weights, by rising key.
+std::vector<std::uint32_t> used_rows(const SparseRows& weights, const FeatureIndex& index) {
+  std::vector<std::uint32_t> rows;
+  for (std::uint32_t row = 1; row < index.rows(); ++row)
+    if (std::any_of(weights.begin(row), weights.end(row), nonzero)) rows.push_back(row);
+  std::sort(rows.begin(), rows.end(),
+            [&](std::uint32_t a, std::uint32_t b) { return index.key(a) < index.key(b); });
+  return rows;
 }
 
 }  // namespace
@@ -27,64 +35,82 @@ void add_dense(const float* __restrict weights, std::size_t size, double* __rest
   for (std::size_t i = 0; i < size; ++i) scores[i] += static_cast<double>(weights[i]);
 }
 
-FrozenWeights::FrozenWeights(const FrozenArrays& arrays, std::span<const std::uint8_t> edge_rows,
-                             std::uint32_t node_outputs, std::uint64_t edge_outputs)
+FrozenWeights::FrozenWeights(const FrozenArrays& arrays, std::uint64_t node_outputs,
+                             std::uint64_t edge_outputs)
     : arrays_(arrays) {
-  const std::size_t rows = arrays.keys.size();
-  require(arrays.row_end.size() == rows && edge_rows.size() == rows, "weights: rows disagree in number");
-  const std::size_t cells = arrays.weights.size();
+  const std::size_t slots = arrays.keys.size(), cells = arrays.weights.size();
+  require(arrays.row_end.size() == slots, "weights: rows disagree in number");
+  require(arrays.edge.empty() || arrays.edge.size() == slots, "weights: rows and scopes disagree");
   require(
       arrays.narrow.size() + arrays.wide.size() == cells && (arrays.narrow.empty() || arrays.wide.empty()),
       "weights: cells disagree in number");
-  require(arrays.bucket.size() >= 3 && std::has_single_bit(arrays.bucket.size() - 1),
-          "weights: the bucket index has a wrong size");
-  shift_ = 64 - (static_cast<int>(std::bit_width(arrays.bucket.size() - 1)) - 1);
-  require(arrays.bucket.front() == 0 && arrays.bucket.back() == rows, "weights: the bucket index is damaged");
-  require(std::is_sorted(arrays.bucket.begin(), arrays.bucket.end()), "weights: the bucket index is damaged");
-  for (std::size_t b = 0; b + 1 < arrays.bucket.size(); ++b)
-    for (std::size_t i = arrays.bucket[b]; i < arrays.bucket[b + 1]; ++i)
-      require(arrays.keys[i] >> shift_ == b && (i == 0 || arrays.keys[i - 1] < arrays.keys[i]),
-              "weights: keys are not in order");
-  require(std::is_sorted(arrays.row_end.begin(), arrays.row_end.end()), "weights: rows overlap");
-  require((rows == 0 ? 0 : arrays.row_end.back()) == cells, "weights: rows and cells disagree");
+  require(arrays.homes > 0 && arrays.homes < slots && slots < (std::size_t{1} << 31),
+          "weights: the table has a wrong size");
+  check_slots();
+  check_cells(node_outputs, edge_outputs);
+}
+
+void FrozenWeights::check_slots() const {
+  const auto keys = arrays_.keys;
+  require(keys.back() == 0, "weights: the table of keys has no end");
+  std::uint64_t previous = 0;
+  std::size_t run = 0;  // first slot of the run of keys that we are in
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (keys[i] == 0) {
+      run = i + 1;
+      continue;
+    }
+    const std::uint64_t home = home_of(keys[i], arrays_.homes);
+    require(keys[i] > previous && run <= home && home <= i, "weights: the keys are not in order");
+    previous = keys[i];
+  }
+}
+
+void FrozenWeights::check_cells(std::uint64_t node_outputs, std::uint64_t edge_outputs) const {
+  require(std::is_sorted(arrays_.row_end.begin(), arrays_.row_end.end()), "weights: rows overlap");
+  require(arrays_.row_end.back() == arrays_.weights.size(), "weights: rows and cells disagree");
   std::uint32_t i = 0;
-  for (std::size_t row = 0; row < rows; ++row) {
-    std::uint64_t least = 0;  // outputs rise within a row: `add_row` relies on it
-    for (; i < arrays.row_end[row]; ++i) {
-      const std::uint64_t output = arrays.wide.empty() ? arrays.narrow[i] : arrays.wide[i];
+  for (std::size_t row = 0; row < arrays_.row_end.size(); ++row) {
+    std::uint64_t least = 0;
+    for (; i < arrays_.row_end[row]; ++i) {
+      const std::uint64_t output = arrays_.wide.empty() ? arrays_.narrow[i] : arrays_.wide[i];
       require(output >= least, "weights: the outputs of a row are not sorted");
-      require(std::isfinite(arrays.weights[i]), "weights: a weight is not finite");
+      require(std::isfinite(arrays_.weights[i]), "weights: a weight is not finite");
       least = output + 1;
     }
-    require(least <= (edge_rows[row] != 0 ? edge_outputs : node_outputs),
-            "weights: an output is out of range");
+    const bool edge = !arrays_.edge.empty() && arrays_.edge[row] != 0;
+    require(least <= (edge ? edge_outputs : node_outputs), "weights: an output is out of range");
   }
 }
 
 FrozenStorage freeze(const SparseRows& weights, const FeatureIndex& index) {
   FrozenStorage out;
-  const auto nonzero = [](const Cell& c) { return c.weight != 0.0f; };
-  for (std::uint32_t row = 1; row < index.rows(); ++row)
-    if (std::any_of(weights.begin(row), weights.end(row), nonzero)) out.rows.push_back(row);
-  std::sort(out.rows.begin(), out.rows.end(),
-            [&](std::uint32_t a, std::uint32_t b) { return index.key(a) < index.key(b); });
-  for (const std::uint32_t row : out.rows) {
-    out.keys.push_back(index.key(row));
-    out.edge.push_back(index.scope(row) == Scope::edge ? 1 : 0);
-    std::vector<Cell> cells(weights.begin(row), weights.end(row));
+  const std::vector<std::uint32_t> rows = used_rows(weights, index);
+  out.homes = rows.size() + rows.size() / 2 + 1;
+  const auto fill_to = [&](std::size_t slot) {  // empty slots have no cells
+    out.keys.resize(slot, 0);
+    out.rows.resize(slot, kNoRow);
+    out.row_end.resize(slot, static_cast<std::uint32_t>(out.weights.size()));
+  };
+  std::vector<Cell> cells;
+  for (const std::uint32_t row : rows) {
+    const std::uint64_t key = index.key(row);
+    fill_to(std::max<std::size_t>(home_of(key, out.homes), out.keys.size()));
+    cells.assign(weights.begin(row), weights.end(row));
     std::sort(cells.begin(), cells.end(), [](const Cell& a, const Cell& b) { return a.output < b.output; });
     for (const Cell& cell : cells) {
       if (!nonzero(cell)) continue;
       out.outputs.push_back(cell.output);
       out.weights.push_back(cell.weight);
     }
-    if (out.outputs.size() > UINT32_MAX) throw std::length_error("more than 4 billion weights");
-    out.row_end.push_back(static_cast<std::uint32_t>(out.outputs.size()));
+    out.keys.push_back(key);
+    out.rows.push_back(row);
+    out.row_end.push_back(static_cast<std::uint32_t>(out.weights.size()));
   }
-  const int bits = bits_for(out.keys.size());
-  out.bucket.assign((std::size_t{1} << bits) + 1, 0);
-  for (const std::uint64_t key : out.keys) ++out.bucket[(key >> (64 - bits)) + 1];
-  for (std::size_t b = 1; b < out.bucket.size(); ++b) out.bucket[b] += out.bucket[b - 1];
+  fill_to(std::max<std::size_t>(out.homes, out.keys.size()) + 1);
+  const auto is_edge = [&](std::uint32_t row) { return row != kNoRow && index.scope(row) == Scope::edge; };
+  if (std::any_of(out.rows.begin(), out.rows.end(), is_edge))
+    for (const std::uint32_t row : out.rows) out.edge.push_back(is_edge(row) ? 1 : 0);
   return out;
 }
 

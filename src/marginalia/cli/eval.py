@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from marginalia.cli.arguments import Verbs, add_reading, add_threads, natural, verb_parser
@@ -14,8 +13,8 @@ from marginalia.cli.reading import check_layout, format_name, given_options, mus
 from marginalia.errors import SettingsError
 
 if TYPE_CHECKING:
-    from marginalia.cli.labelled import Ids, Labelled, Numbering
-    from marginalia.corpus.batches import Batch, Layout
+    from marginalia.cli.labelled import Labelled, Numbering
+    from marginalia.corpus.batches import Layout
     from marginalia.decode import Tagger
     from marginalia.evaluate import Comparison, Report
 
@@ -81,15 +80,29 @@ Result = tuple["Report", "Comparison | None"]
 
 def evaluate_model(args: argparse.Namespace, places: dict[str, str]) -> Result:
     """Tag the test data and score it."""
-    from marginalia.cli.labelled import Labelled, Numbering
+    from marginalia.cli.labelled import Numbering
     from marginalia.decode import load
 
     tagger, numbering = load(args.model), Numbering()
     layout = model_layout(tagger.saved, args)
-    gold, predicted = Labelled(args.test), Labelled(args.test)
-    for batch, ids in _tagged(tagger, places[args.test], layout, args.threads or 1):
-        _collect(batch, ids, tagger, layout, numbering, (gold, predicted))
-    return _scored(args, places, layout, (gold, predicted), numbering, tagger.saved.scheme is not None)
+    columns = tagged(tagger, places[args.test], layout, numbering, args.threads or 1)
+    columns[0].file = args.test
+    return _scored(args, places, layout, columns, numbering, tagger.saved.scheme is not None)
+
+
+def tagged(
+    tagger: Tagger, source: str, layout: Layout, numbering: Numbering, threads: int = 1
+) -> tuple[Labelled, Labelled]:
+    """The gold labels of a file, and those that a model gives it."""
+    from marginalia.cli.labelled import Labelled, gold_ids, labelled_batches
+    from marginalia.cli.tag import named
+
+    gold, predicted = Labelled(source), Labelled(source)
+    batches = (named(batch, tagger) for batch in labelled_batches(source, layout))
+    for batch, ids in tagger.tag_batches(batches, threads):
+        gold.add(batch.block, 0, gold_ids(batch, layout.label, numbering))
+        predicted.parts.append(numbering.of(tagger.labels)[ids])
+    return gold, predicted
 
 
 def evaluate_files(args: argparse.Namespace, places: dict[str, str]) -> Result:
@@ -140,22 +153,6 @@ def _same(one: str, other: str) -> bool:
     return os.path.realpath(one) == os.path.realpath(other)
 
 
-def _tagged(tagger: Tagger, source: str, layout: Layout, threads: int) -> Iterator[tuple[Batch, Ids]]:
-    from marginalia.cli.labelled import labelled_batches
-    from marginalia.cli.tag import named
-
-    return tagger.tag_batches((named(batch, tagger) for batch in labelled_batches(source, layout)), threads)
-
-
-def _collect(
-    batch: Batch, ids: Ids, tagger: Tagger, layout: Layout, numbering: Numbering, into: tuple[Labelled, Labelled]
-) -> None:
-    from marginalia.cli.labelled import gold_ids
-
-    into[0].add(batch.block, 0, gold_ids(batch, layout.label, numbering))
-    into[1].parts.append(numbering.of(tagger.labels)[ids])
-
-
 def _read_predicted(
     args: argparse.Namespace, path: str, places: dict[str, str], layout: Layout, numbering: Numbering
 ) -> Labelled:
@@ -178,7 +175,7 @@ def _scored(
     numbering: Numbering,
     spans: bool | None,
 ) -> Result:
-    from marginalia.evaluate import compare, score_ids
+    from marginalia.evaluate import score_ids
     from marginalia.evaluate.encode import unseen_mask
 
     gold, predicted = columns

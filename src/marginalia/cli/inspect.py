@@ -1,1 +1,153 @@
-def add_parser(verbs): pass
+"""`marginalia inspect`: what is in a model file."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from marginalia.cli.arguments import Verbs, natural, verb_parser
+from marginalia.cli.text import BOLD, GREEN, RED, Paint, count, size
+from marginalia.config import suggestion
+from marginalia.errors import SettingsError
+
+if TYPE_CHECKING:
+    from marginalia.model import SavedModel
+    from marginalia.model.inspection import Inspection, Weighted
+
+_DESCRIPTION = """\
+Show what is in a model file: labels, settings, sizes, the course of its training, the features that
+speak most for and against each label, and the strongest label transitions."""
+
+_EXAMPLES = """\
+  marginalia inspect model.mg
+  marginalia inspect model.mg --label B-NP --top 50
+  marginalia inspect model.mg --find suffix --json
+"""
+
+
+def add_parser(verbs: Verbs) -> None:
+    """Declare the verb."""
+    parser = verb_parser(verbs, "inspect", "show what a model has learned", _DESCRIPTION, _EXAMPLES)
+    parser.add_argument("model", metavar="MODEL", help="a model file")
+    parser.add_argument("--top", metavar="N", type=natural, default=20, help="how many of each (default: 20)")
+    parser.add_argument("--label", metavar="NAME", help="only this label (default: all)")
+    parser.add_argument("--find", metavar="TEXT", help="only features whose name has this text (default: all)")
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
+    parser.add_argument("--no-color", action="store_true", help="no colours (also: NO_COLOR=1)")
+    parser.set_defaults(run=run, take=lambda args, word: False)
+
+
+def run(args: argparse.Namespace) -> int:
+    """The verb."""
+    from marginalia.model import load
+
+    saved = load(args.model)
+    if args.label is not None and args.label not in saved.labels:
+        raise SettingsError(f"--label: unknown label '{args.label}'. {suggestion(args.label, saved.labels)}")
+    found = inspect(saved, os.path.getsize(args.model), args.top, args.label, args.find)
+    if args.json:
+        print(json.dumps({"model": args.model} | found, ensure_ascii=False))
+    else:
+        print(args.model)
+        print("\n".join(_lines(found, Paint(sys.stdout, not args.no_color))))
+    return 0
+
+
+def inspect(
+    saved: SavedModel, file_size: int, top: int, label: str | None = None, find: str | None = None
+) -> dict[str, Any]:
+    """All that is shown, ready for JSON."""
+    from marginalia.model.file import VERSION
+    from marginalia.model.inspection import Inspection
+
+    inspection = Inspection(saved)
+    found = {"format_version": VERSION, "size": file_size} | inspection.sizes()
+    found |= {"arrays": inspection.array_sizes(), "has_names": inspection.has_names}
+    described = saved.metadata()
+    templates = described.pop("program")
+    found |= described | {"lists": sorted(saved.program.lists), "templates": len(saved.program.templates)}
+    found["left_out"] = list(json.loads(templates)["left_out"])
+    if find is not None:
+        return found | {"found": _plain(inspection.find(find, top, label))}
+    chosen = saved.labels if label is None else (label,)
+    return found | {"strongest": _strongest(inspection, chosen, top), "transitions": _transitions(inspection, top, label)}
+
+
+def _strongest(inspection: Inspection, labels: Iterable[str], top: int) -> dict[str, Any]:
+    return {
+        label: {
+            "positive": _plain(inspection.strongest(label, top)),
+            "negative": _plain(inspection.strongest(label, top, positive=False)),
+        }
+        for label in labels
+    }
+
+
+def _transitions(inspection: Inspection, top: int, label: str | None) -> dict[str, Any]:
+    return {kind: _plain(weights) for kind, weights in inspection.transitions(top, label).items()}
+
+
+def _plain(weights: Iterable[Weighted]) -> list[dict[str, Any]]:
+    return [{"feature": w.feature, "labels": list(w.labels), "weight": round(w.weight, 6)} for w in weights]
+
+
+def _lines(found: dict[str, Any], paint: Paint) -> Iterator[str]:
+    yield from _facts(found)
+    yield from _history(found["history"])
+    if not found["has_names"]:
+        yield ""
+        yield "the features' names were not kept (names=off); they are shown as numbers"
+    if "found" in found:
+        yield from ("", paint("features found, strongest first", BOLD))
+        yield from _weights(found["found"], paint)
+        return
+    for label, sides in found["strongest"].items():
+        for side, words in (("positive", "speaks for"), ("negative", "speaks against")):
+            if sides[side]:
+                yield from ("", paint(f"{words} {label}", BOLD))
+                yield from _weights(sides[side], paint)
+    for kind, weights in found["transitions"].items():
+        yield from ("", paint(f"{kind} weights", BOLD))
+        yield from _weights([w | {"feature": ""} for w in weights], paint)
+
+
+def _facts(found: dict[str, Any]) -> Iterator[str]:
+    arrays = ", ".join(f"{name} {size(n)}" for name, n in found["arrays"].items() if n)
+    scheme = found["scheme"] or "none (plain tags)"
+    facts = {
+        "kind": f"{found['structure']}, {found['learner']}, format version {found['format_version']}",
+        "size": f"{size(found['size'])}: {count(found['features'], 'feature')}, {count(found['weights'], 'weight')}",
+        "arrays": arrays,
+        "columns": f"{' '.join(found['columns'])} ({found['format']}), label {found['label']}",
+        "scheme": scheme if found["encoding"] == found["scheme"] else f"{scheme}, trained as {found['encoding']}",
+        "labels": f"{len(found['labels'])}: {' '.join(found['labels'])}",
+        "features": count(found["templates"], "template"),
+        "lists": " ".join(found["lists"]),
+        "left out": "; ".join(found["left_out"]),
+        "settings": " ".join(f"{name}={_spelled(value)}" for name, value in found["settings"].items()),
+        "seed": str(found["seed"]),
+        "data": f"fingerprint {found['fingerprint']}",
+    }
+    yield from (f"  {name:9} {text}" for name, text in facts.items() if text)
+
+
+def _history(history: list[dict[str, Any]]) -> Iterator[str]:
+    yield "  training  " + (f"{len(history)} passes" if len(history) != 1 else "1 pass")
+    for record in history:
+        dev = "" if record.get("dev") is None else f"  dev {record['dev']:6.2f}{' *' if record['best'] else ''}"
+        yield f"    {record['number']:3}  error {record['error']:6.3f}%{dev}"
+
+
+def _weights(weights: list[dict[str, Any]], paint: Paint) -> Iterator[str]:
+    for item in weights:
+        number = paint(f"{item['weight']:+10.4f}", GREEN if item["weight"] > 0 else RED)
+        labels = " ".join(item["labels"])
+        yield f"  {number}  {labels}  {item['feature']}".rstrip()
+
+
+def _spelled(value: object) -> str:
+    return ("on" if value else "off") if isinstance(value, bool) else str(value)

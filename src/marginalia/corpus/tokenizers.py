@@ -15,6 +15,18 @@ _WHITESPACE = re.compile(r"\S+")
 _WORDS = re.compile(r"\w+|[^\w\s]")
 _CHARACTERS = re.compile(r"\S")
 
+_FRACTION = "\u00bc-\u00be\u2150-\u215e"  # ½ and its kin: letters to `\\w`, numbers to people
+_AMOUNT = rf"~?(?:\d+[{_FRACTION}]?|[{_FRACTION}])(?:[.,/–-](?:\d+[{_FRACTION}]?|[{_FRACTION}]))*"
+_SIGN = r",;:()\[\]*!?/"
+_FIELDS = re.compile(
+    rf"{_AMOUNT}(?=[^\W\d_{_FRACTION}]+\.?(?:[\s{_SIGN}]|$))"  # an amount with its unit behind it
+    rf"|(?:[^\s{_SIGN}]|(?<=\d)[,/](?=\d))+|[{_SIGN}]"
+)
+_ABBREVIATIONS = frozenset(
+    "approx c ca cl cm dl doz fl g gal in kg l lb lbs lg med ml no opt oz pc pcs pkg pkgs pt qt sm t tbs tbsp "
+    "temp tsp".split()
+)
+
 
 def whitespace(text: str) -> Offsets:
     """Runs of anything but white space."""
@@ -48,7 +60,21 @@ def characters(text: str) -> Offsets:
     return [match.span() for match in _CHARACTERS.finditer(text)]
 
 
-TOKENIZERS: dict[str, Tokenizer] = {"whitespace": whitespace, "words": words, "characters": characters}
+def fields(text: str) -> Offsets:
+    """Short strings such as addresses and ingredients: `500g` is two tokens, `1/2` and `2-inch` are one.
+
+    Commas, colons, brackets and slashes stand by themselves unless they are inside a number; a full
+    stop does at the end, unless it belongs to an abbreviation. See data/ingredients/GUIDELINE.md.
+    """
+    found = [match.span() for match in _FIELDS.finditer(text)]
+    if found and text[slice(*found[-1])].endswith("."):
+        start, end = found[-1]
+        if end - start > 1 and text[start : end - 1].lower() not in _ABBREVIATIONS:
+            found[-1:] = [(start, end - 1), (end - 1, end)]
+    return found
+
+
+TOKENIZERS: dict[str, Tokenizer] = {"whitespace": whitespace, "words": words, "characters": characters, "fields": fields}
 
 
 def tokenizer_named(name: str) -> Tokenizer:

@@ -53,8 +53,8 @@ def chain_shape(
     order = settings["order"]
     if len(labels) > _MOST_LABELS[order]:
         raise DataError(
-            f"found {len(labels)} distinct labels, expected at most {_MOST_LABELS[order]} for a chain of order "
-            f"{order}. Is '{labels[0]}' from the column of labels?"
+            f"found {len(labels)} distinct labels, expected at most {_MOST_LABELS[order]} for a chain of "
+            f"order {order}. Is '{labels[0]}' from the column of labels?"
         )
     start, transition, end = legal_transitions(labels, encoding if settings["legal"] else None)
     flat = np.ascontiguousarray(transition, dtype=np.uint8).reshape(-1)
@@ -115,7 +115,7 @@ class ChainDecoder:
         place = np.flatnonzero(outputs == output)
         if not place.size:
             return None
-        pair = divmod(output, len(saved.labels)) if saved.arrays["edge"][row] else (output,)
+        pair = divmod(output, len(saved.labels)) if saved.is_edge(row) else (output,)
         labels = tuple(saved.labels[i] for i in pair)
         return Contribution(saved.feature_name(row), labels, float(weights[place[0]]), count)
 
@@ -154,7 +154,7 @@ class ChainDecoder:
 
 
 def constants_of(ids: Sequence[int], size: int, order: int) -> Iterator[tuple[str, int, tuple[int, ...]]]:
-    """Name, place in row 0 and labels of the constants of an output: the layout of core/search/lattice.hpp."""
+    """Name, place in row 0 and labels of an output's constants: the layout of core/search/lattice.hpp."""
     for t, label in enumerate(ids):
         if t == 0:
             yield "start", int(label), (label,)

@@ -10,7 +10,7 @@ from marginalia.corpus.batches import guess_layout
 from marginalia.decode.tagger import Tagger
 from marginalia.learn.data import Corpus, Data, corpus_of_records
 from marginalia.learn.recipe import TASKS, Recipe, make_recipe
-from marginalia.learn.train import Progress, Training
+from marginalia.learn.training import Progress, Training
 
 __all__ = ["TASKS", "Progress", "Recipe", "Training", "make_recipe", "prepare", "train"]
 

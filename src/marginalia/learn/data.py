@@ -28,7 +28,7 @@ Data = Paths | Sequence[Paths] | Iterable[Sentence] | Iterable[Pair]
 
 
 class Corpus:
-    """Blocks that can be walked more than once: from files, which are read anew if `stream`, or from records."""
+    """Blocks that can be walked more than once: from files (read anew if `stream`) or from records."""
 
     def __init__(
         self,
@@ -54,6 +54,11 @@ class Corpus:
             self._blocks.append(block)
             yield block
 
+    @property
+    def name(self) -> str | None:
+        """The first file, for error messages."""
+        return os.fspath(self._paths[0]) if self._paths else None
+
     def forget(self) -> None:
         """Lets go of what was kept in memory; only files can be walked again."""
         self._blocks = None
@@ -62,8 +67,9 @@ class Corpus:
         for path in self._paths:
             for batch in read_batches(path, self.layout, need=(self.layout.label,)):
                 if self.layout.label not in batch.block.columns:
+                    found = " ".join(batch.block.columns)
                     raise DataError(
-                        f"found columns {' '.join(batch.block.columns)}, but no label column '{self.layout.label}'",
+                        f"found columns {found}, but no label column '{self.layout.label}'",
                         file=batch.block.file,
                     )
                 yield batch.block
@@ -124,7 +130,7 @@ class LabelCoder:
         return list(self.numbers)
 
     def encode(self, block: Block, *, grow: bool) -> Ids:
-        """The numbers of a block's labels. New labels get numbers if `grow`, else -1 to be scored as wrong."""
+        """The numbers of a block's labels. New ones get numbers if `grow`, else -1 to be scored as wrong."""
         names, ids, repaired = encode_labels(block, self._label, self.scheme, mend=self._repair)
         self.repaired += repaired if grow else 0
         if self.encoding != self.scheme:
@@ -205,7 +211,7 @@ class TrainingSet:
                 gold.append(ids)
                 self._examples.add_growing(program, block.table, self.index)
         if not self.tokens:
-            raise DataError("found no labelled sentences, expected at least one", file=_name(corpus))
+            raise DataError("found no labelled sentences, expected at least one", file=corpus.name)
         coder.close()
         self.fingerprint = digest.hexdigest()
         if settings["cutoff"] > 1:
@@ -224,7 +230,3 @@ class TrainingSet:
             examples.add_known(self._program, block.table, self.index)
             examples.set_gold(self._coder.encode(block, grow=False), len(self._coder.numbers))
             yield examples
-
-
-def _name(corpus: Corpus) -> str | None:
-    return os.fspath(corpus._paths[0]) if corpus._paths else None

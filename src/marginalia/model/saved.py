@@ -19,7 +19,8 @@ class SavedModel:
     """All that a model file holds.
 
     `labels` are spelled in the scheme `encoding`; users see `scheme`. `columns` are those of the
-    training data, `label` the one among them to predict, `options` those of their reader. `arrays` hold the weights (see docs/model-file.md).
+    training data, `label` the one among them to predict, `options` those of their reader. `arrays` hold
+    the weights (see docs/model-file.md).
     """
 
     labels: tuple[str, ...]
@@ -56,7 +57,7 @@ class SavedModel:
         return cls(program=program, arrays=arrays, **checked)
 
     def feature_names(self) -> list[str] | None:
-        """The name of each weight row, or None if the model was saved without names."""
+        """The name of each weight row ("" for the table's empty slots), or None if there are no names."""
         if "names" not in self.arrays:
             return None
         text = self.arrays["names"].tobytes()
@@ -71,6 +72,15 @@ class SavedModel:
         ends = self.arrays["name_end"]
         begin, end = int(ends[row - 1]) if row else 0, int(ends[row])
         return self.arrays["names"][begin:end].tobytes().decode("utf-8", "replace")
+
+    def is_edge(self, row: int) -> bool:
+        """Whether the outputs of a weight row are label pairs."""
+        return "edge" in self.arrays and bool(self.arrays["edge"][row])
+
+    @property
+    def features(self) -> int:
+        """How many features have weights."""
+        return int(np.count_nonzero(self.arrays["keys"]))
 
     def outputs(self) -> npt.NDArray[np.uint32]:
         """The output (label, or label pair) of each weight."""
@@ -134,7 +144,7 @@ def _check_arrays(arrays: Arrays) -> None:
     names, ends = arrays.get("names"), arrays.get("name_end")
     if names is None and ends is None:
         return
-    if names is None or ends is None or (names.dtype, ends.dtype) != (np.uint8, np.uint64):
+    if names is None or ends is None or (names.dtype.name, ends.dtype.name) != ("uint8", "uint32"):
         raise ValueError("the names of features are incomplete")
     if len(ends) != len(arrays["keys"]) or (len(ends) and int(ends[-1]) != len(names)):
         raise ValueError("the names of features disagree in number")

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from marginalia import _core
 from marginalia.decode.chain import chain_shape
 from marginalia.decode.tagger import Tagger, in_order
+from marginalia.errors import DataError
 from marginalia.evaluate import Report, score_ids
 from marginalia.features import load_features
 from marginalia.features.compiling import compile_program, load_phrases
@@ -164,8 +165,11 @@ class _DevSet:
             self._examples.add_known(program, block.table, index)
         corpus.forget()
         flat = np.concatenate(gold) if gold else np.zeros(0, np.int32)
+        if not flat.size:
+            raise DataError("found no labelled sentences, expected some to hold out", file=corpus.name)
         # A label never seen in training is scored as one that is never predicted.
-        self._labels = [*coder.labels, "O" if coder.encoding is None else "B-?"]
+        self._labels = [*coder.labels, "?" if coder.encoding is None else "B-?"]
+        self._spans = coder.encoding is not None
         self._gold = np.where(flat < 0, np.int32(len(coder.labels)), flat)
 
     def score(self, shape: _core.ChainShape, rows: _core.SparseRows, threads: int) -> Report:
@@ -176,7 +180,7 @@ class _DevSet:
         )
         predicted = np.concatenate(list(in_order(decode, range(threads), threads)))
         starts = self._examples.starts[:-1]
-        return score_ids(self._gold, predicted, self._labels, starts)
+        return score_ids(self._gold, predicted, self._labels, starts, spans=self._spans)
 
 
 def _arrays(rows: _core.SparseRows, index: _core.FeatureIndex) -> dict[str, npt.NDArray[Any]]:

@@ -1,0 +1,112 @@
+"""What a model has learned: its strongest features and transitions, and how big its parts are."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from marginalia.model.saved import SavedModel
+
+Picks = npt.NDArray[np.intp]
+
+
+class Weighted(NamedTuple):
+    """A feature (its name, or its number if names were not kept), the labels it fires with, its weight."""
+
+    feature: str
+    labels: tuple[str, ...]
+    weight: float
+
+
+class Inspection:
+    """Views of a model's weights; nothing is computed before it is asked for."""
+
+    def __init__(self, saved: SavedModel) -> None:
+        self._saved = saved
+        self._arrays, self._size = saved.arrays, len(saved.labels)
+        ends = self._arrays["row_end"].astype(np.int64)
+        self._rows = np.repeat(np.arange(ends.size), np.diff(ends, prepend=0))  # [cells] row of each weight
+        edge = self._arrays.get("edge")
+        self._edge = edge.astype(bool)[self._rows] if edge is not None else np.zeros(self._rows.size, bool)
+        self._outputs = saved.outputs()
+        self._weights = self._arrays["weights"]
+
+    @property
+    def has_names(self) -> bool:
+        """Whether the features' names were kept."""
+        return "names" in self._arrays
+
+    def sizes(self) -> dict[str, int]:
+        """Features, weights and what they take."""
+        return {
+            "features": self._saved.features,
+            "weights": int(self._weights.size + self._arrays["constants"].size),
+            "bytes": sum(array.nbytes for array in self._arrays.values()),
+        }
+
+    def array_sizes(self) -> dict[str, int]:
+        """The bytes of each array, the biggest first."""
+        sizes = {name: array.nbytes for name, array in self._arrays.items()}
+        return dict(sorted(sizes.items(), key=lambda item: (-item[1], item[0])))
+
+    def strongest(self, label: str, top: int, *, positive: bool = True) -> list[Weighted]:
+        """The features that speak most for a label, or against it."""
+        cells = self._of_label(self._saved.labels.index(label))
+        return self._picked(cells, top, positive)
+
+    def find(self, text: str, top: int, label: str | None = None) -> list[Weighted]:
+        """The strongest weights, either way, of the features whose name has this text."""
+        names = self._saved.feature_names() or []
+        wanted = np.array([text in name for name in names], bool)
+        hits = wanted[self._rows] if wanted.size else np.zeros(self._rows.size, bool)
+        cells = np.flatnonzero(hits)
+        if label is not None:
+            cells = np.intersect1d(cells, self._of_label(self._saved.labels.index(label)))
+        order = np.argsort(-np.abs(self._weights[cells]), kind="stable")[:top]
+        return [self._weighted(int(cell)) for cell in cells[order]]
+
+    def transitions(self, top: int, label: str | None = None) -> dict[str, list[Weighted]]:
+        """The strongest start, end, transition and trigram weights, either way, best first."""
+        at, values = self._arrays["constant_at"].astype(np.int64), self._arrays["constants"]
+        bounds = np.cumsum([0, self._size, self._size, self._size**2, (self._size + 1) * self._size**2])
+        found: dict[str, list[Weighted]] = {}
+        for kind, low, high in zip(
+            ("start", "end", "transition", "trigram"), bounds, bounds[1:], strict=False
+        ):
+            inside = np.flatnonzero((at >= low) & (at < high))
+            ranked = inside[np.argsort(-np.abs(values[inside]), kind="stable")]
+            named = (Weighted(kind, self._constant(kind, int(at[i] - low)), float(values[i])) for i in ranked)
+            chosen = [item for item in named if label is None or label in item.labels][:top]
+            if chosen:
+                found[kind] = sorted(chosen, key=lambda item: -item.weight)
+        return found
+
+    def _of_label(self, label: int) -> Picks:
+        # An edge feature belongs to the later one of its two labels.
+        found: Picks = np.flatnonzero(
+            np.where(self._edge, self._outputs % self._size, self._outputs) == label
+        )
+        return found
+
+    def _picked(self, cells: Picks, top: int, positive: bool) -> list[Weighted]:
+        sign = -1.0 if positive else 1.0
+        signed = sign * self._weights[cells]
+        order = np.argsort(signed, kind="stable")[:top]
+        return [self._weighted(int(cells[i])) for i in order if signed[i] < 0]
+
+    def _weighted(self, cell: int) -> Weighted:
+        output = int(self._outputs[cell])
+        pair = divmod(output, self._size) if self._edge[cell] else (output,)
+        labels = tuple(self._saved.labels[i] for i in pair)
+        return Weighted(self._saved.feature_name(int(self._rows[cell])), labels, float(self._weights[cell]))
+
+    def _constant(self, kind: str, at: int) -> tuple[str, ...]:
+        labels = [*self._saved.labels, "^"]  # the last one stands for what is before the sentence
+        places = {"start": 1, "end": 1, "transition": 2, "trigram": 3}[kind]
+        names: list[str] = []
+        for _ in range(places - 1):
+            at, last = divmod(at, self._size)
+            names.insert(0, labels[last])
+        return (labels[at], *names)
