@@ -47,18 +47,16 @@ void make_program(Program* self, const std::vector<SourceFields>& sources,
 nb::list names_of(const Program& program, const TokenTable& table) {
   nb::list tokens;
   ExtractionSpace space;
+  std::vector<Feature> features;
+  for (std::size_t t = 0; t < table.tokens(); ++t) tokens.append(nb::list());
   for (std::size_t s = 0; s < table.sentences(); ++s) {
     const std::size_t first = table.sentence[s], last = table.sentence[s + 1];
-    program.read(table, first, last, space);
-    for (std::size_t at = 0; at < last - first; ++at) {
-      nb::list names;
-      program.emit_at(space, at, last - first, [&](std::uint32_t i, std::uint64_t key) {
-        const std::string name = program.name_at(i, table, space, first, last, at);
-        if (key_of(hash_of(name).hash, program.scope(i) == Scope::edge) != key)
-          throw std::logic_error("the key of feature " + name + " is not the hash of its name");
-        names.append(nb::make_tuple(program.scope(i) == Scope::edge, name));
-      });
-      tokens.append(names);
+    program.features(table, first, last, nullptr, space, features, [](std::uint64_t) {});
+    for (const Feature& f : features) {
+      const std::string name = program.name_at(f.template_index, table, space, first, last, f.token);
+      if (key_of(hash_of(name).hash, f.edge) != f.key)
+        throw std::logic_error("the key of feature " + name + " is not the hash of its name");
+      nb::cast<nb::list>(tokens[first + f.token]).append(nb::make_tuple(f.edge, name));
     }
   }
   return tokens;

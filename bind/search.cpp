@@ -229,8 +229,8 @@ void bind_search(nb::module_& m) {
              ChainModel::Space& space) {
             require_sentence(table, s);
             nb::list rows;
-            for (const auto& f : b.model.features(program, table, s, space))
-              rows.append(nb::make_tuple(f.token, f.edge != 0, static_cast<std::uint32_t>(f.row)));
+            for (const Feature& f : b.model.features(program, table, s, space))
+              if (f.row != kUnknownRow) rows.append(nb::make_tuple(f.token, f.edge, f.row));
             return rows;
           },
           "program"_a, "table"_a, "sentence"_a, "space"_a, "(token, edge, row) of each known feature.");

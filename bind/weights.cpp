@@ -22,8 +22,8 @@ nb::tuple joined_names(const FeatureIndex& index, const std::vector<std::uint32_
   return nb::make_tuple(nb::bytes(text.data(), text.size()), give(std::move(ends)));
 }
 
-nb::dict frozen(const SparseRows& weights, const FeatureIndex& index) {
-  FrozenStorage f = freeze(weights, index);
+nb::dict frozen(const SparseRows& weights, const FeatureIndex& index, std::uint32_t labels) {
+  FrozenStorage f = freeze(weights, index, labels);
   nb::dict out;
   if (index.keeps_names()) {
     const nb::tuple names = joined_names(index, f.rows);
@@ -56,7 +56,7 @@ void bind_weights(nb::module_& m) {
   using namespace nb::literals;
   nb::class_<SparseRows>(m, "SparseRows", "Weights to score with; row 0 holds the structure's constants.")
       .def("cells", &cells_of, "row"_a, "Outputs and weights of a row.")
-      .def("freeze", &frozen, "index"_a, "The arrays of a finished model, without what is zero.");
+      .def("freeze", &frozen, "index"_a, "labels"_a, "The arrays of a finished model, without what is zero.");
   nb::class_<WeightTable>(m, "WeightTable", "Weights to learn.")
       .def(nb::init<std::uint32_t, std::uint32_t>(), "rows"_a, "constants"_a)
       .def_prop_ro("current", &WeightTable::current, nb::rv_policy::reference_internal)

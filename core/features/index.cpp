@@ -24,7 +24,7 @@ std::uint32_t FeatureIndex::find(std::uint64_t key) const {
   return slots_[slot_of(key)];
 }
 
-std::uint32_t FeatureIndex::count(std::uint64_t key, Scope scope, bool& added) {
+std::uint32_t FeatureIndex::find_or_add(std::uint64_t key, Scope scope, bool& added) {
   std::size_t slot = slot_of(key);
   added = slots_[slot] == 0;
   if (added) {
@@ -38,9 +38,7 @@ std::uint32_t FeatureIndex::count(std::uint64_t key, Scope scope, bool& added) {
       slot = slot_of(key);
     }
   }
-  const std::uint32_t row = slots_[slot];
-  if (counts_[row] != UINT32_MAX) ++counts_[row];
-  return row;
+  return slots_[slot];
 }
 
 void FeatureIndex::add_name(std::string_view name) {
@@ -60,7 +58,7 @@ std::vector<std::uint32_t> FeatureIndex::cut(std::uint32_t least) {
   for (std::uint32_t row = 1; row < rows(); ++row) {
     if (counts_[row] < least) continue;
     bool added = false;
-    renumbered[row] = kept.count(keys_[row], scopes_[row], added);
+    renumbered[row] = kept.find_or_add(keys_[row], scopes_[row], added);
     kept.counts_[renumbered[row]] = counts_[row];
     kept.add_name(name(row));
   }

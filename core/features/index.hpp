@@ -27,8 +27,11 @@ class FeatureIndex {
 
   void prefetch(std::uint64_t key) const { __builtin_prefetch(&slots_[key & (slots_.size() - 1)]); }
   std::uint32_t find(std::uint64_t key) const;
-  // Finds or adds the key and counts it; `added` tells whether `set_name` is due.
-  std::uint32_t count(std::uint64_t key, Scope scope, bool& added);
+  // Finds or adds the key; `added` tells whether `add_name` is due.
+  std::uint32_t find_or_add(std::uint64_t key, Scope scope, bool& added);
+  void count(std::uint32_t row) {
+    if (counts_[row] != UINT32_MAX) ++counts_[row];
+  }
   void add_name(std::string_view name);  // of the newest row
 
   // Drops rows counted fewer than `least` times. Returns the new id of each old row (kNoRow: dropped).

@@ -43,6 +43,7 @@ Program::Program(std::vector<Source> sources, std::vector<Template> templates,
       templates_(std::move(templates)),
       lists_(std::move(lists)),
       sources_of_column_(columns),
+      one_value_templates_(columns, 0),
       columns_(columns) {
   for (std::uint32_t i = 0; i < sources_.size(); ++i) {
     const Source& source = sources_[i];
@@ -64,6 +65,12 @@ Program::Program(std::vector<Source> sources, std::vector<Template> templates,
         throw std::invalid_argument("program: a value needs its boundary strings");
     }
     compiled_.push_back(compile(t));
+    Compiled& made = compiled_.back();
+    if (made.steps.size() == 1 && !made.steps[0].absolute &&
+        sources_[made.steps[0].source].kind == Source::Kind::column) {
+      made.column = sources_[made.steps[0].source].column;
+      made.place = one_value_templates_[made.column]++;
+    }
     has_edges_ = has_edges_ || t.scope == Scope::edge;
   }
 }
@@ -74,7 +81,8 @@ std::size_t Program::templates(Scope scope) const {
 }
 
 Program::Compiled Program::compile(const Template& t) {
-  Compiled result{{}, {}, false, t.scope == Scope::edge};
+  Compiled result;
+  result.edge = t.scope == Scope::edge;
   Hashed literal;
   for (const Piece& piece : t.pieces) {
     if (piece.literal) {
@@ -112,21 +120,26 @@ std::uint64_t Program::key_at(const Compiled& t, const ExtractionSpace& space, s
   return key_of(hash, t.edge);
 }
 
-void Program::read(const TokenTable& table, std::size_t first, std::size_t last,
+void Program::read(const TokenTable& table, std::size_t first, std::size_t last, const Identity& owner,
                    ExtractionSpace& space) const {
   if (table.columns < columns_) throw std::invalid_argument("program: the table has too few columns");
-  if (space.owner_ != identity_ || space.used_ > kMostCached || space.texts_.size() > kMostBytes) {
+  if (space.program_ != identity_ || space.owner_ != owner || space.used_ > kMostCached ||
+      space.texts_.size() > kMostBytes) {
     space = ExtractionSpace();
-    space.owner_ = identity_;
+    space.program_ = identity_;
+    space.owner_ = owner;
     space.slots_.resize(1024);
   }
   const std::size_t n = sources_.size();
   space.grid_.assign((last - first) * n, kAbsent);
+  space.known_.resize((last - first) * columns_);
   for (std::uint32_t c = 0; c < columns_; ++c) {
     const auto& wanted = sources_of_column_[c];
     if (wanted.empty()) continue;
     for (std::size_t t = first; t < last; ++t) {
-      const Hashed* values = values_of(table.field(t, c), c, space);
+      const auto& slot = slot_of(table.field(t, c), c, space);
+      const Hashed* values = &space.cached_[slot.values - 1];
+      space.known_[(t - first) * columns_ + c] = slot.rows;
       Hashed* row = &space.grid_[(t - first) * n];
       for (std::size_t k = 0; k < wanted.size(); ++k) row[wanted[k]] = values[k];
     }
@@ -141,7 +154,9 @@ void Program::read(const TokenTable& table, std::size_t first, std::size_t last,
   }
 }
 
-const Hashed* Program::values_of(std::string_view text, std::uint32_t column, ExtractionSpace& space) const {
+// The values of a string in a column, and the rows of its one-value features, from memory or computed.
+const ExtractionSpace::Slot& Program::slot_of(std::string_view text, std::uint32_t column,
+                                              ExtractionSpace& space) const {
   if (space.used_ * 2 >= space.slots_.size()) grow(space);
   const std::uint64_t hash = quick_hash(text, column);
   const std::size_t mask = space.slots_.size() - 1;
@@ -150,20 +165,22 @@ const Hashed* Program::values_of(std::string_view text, std::uint32_t column, Ex
     const auto& slot = space.slots_[i];
     if (slot.hash == hash && slot.column == column &&
         std::string_view(space.texts_).substr(slot.text_begin, slot.text_length) == text)
-      return &space.cached_[slot.values - 1];
+      return slot;
   }
-  const auto& wanted = sources_of_column_[column];
-  space.slots_[i] = {hash, column, static_cast<std::uint32_t>(space.texts_.size()),
+  space.slots_[i] = {hash,
+                     column,
+                     static_cast<std::uint32_t>(space.texts_.size()),
                      static_cast<std::uint32_t>(text.size()),
-                     static_cast<std::uint32_t>(space.cached_.size() + 1)};
+                     static_cast<std::uint32_t>(space.cached_.size() + 1),
+                     static_cast<std::uint32_t>(space.rows_.size())};
   space.texts_ += text;
   ++space.used_;
-  const std::size_t begin = space.cached_.size();
-  for (const std::uint32_t source : wanted) {
+  for (const std::uint32_t source : sources_of_column_[column]) {
     const bool present = evaluate(sources_[source].attribute, text, space.scratch_);
     space.cached_.push_back(present ? hash_of(space.scratch_) : kAbsent);
   }
-  return &space.cached_[begin];
+  space.rows_.resize(space.rows_.size() + one_value_templates_[column], kUnaskedRow);
+  return space.slots_[i];
 }
 
 void Program::grow(ExtractionSpace& space) const {

@@ -42,7 +42,28 @@ struct Template {
 
 class Program;
 
-// Scratch memory of one thread: attribute values of strings met before, and of the current sentence.
+inline constexpr std::uint32_t kUnknownRow = UINT32_MAX;  // no such feature
+inline constexpr std::uint32_t kUnaskedRow = UINT32_MAX - 1;
+
+// A feature of a token, found by `Program::features`. Its row may already be known; `Program::resolve` asks
+// for the others by their key.
+struct Feature {
+  std::uint64_t key;  // 0: the row is known
+  std::uint32_t token;
+  std::uint32_t row;
+  std::uint32_t cell;  // where the space remembers the row; kUnknownRow: nowhere
+  std::uint32_t template_index;
+  bool edge;
+};
+
+// Who turns keys into rows. Rows are remembered in a space for one such owner at a time.
+using Identity = std::shared_ptr<const char>;
+inline Identity new_identity() {
+  return std::make_shared<const char>();
+}
+
+// Scratch memory of one thread: attribute values of strings met before with the rows of the features that
+// need nothing else, and the values of the current sentence.
 class ExtractionSpace {
  public:
   ExtractionSpace() = default;
@@ -53,14 +74,17 @@ class ExtractionSpace {
     std::uint64_t hash = 0;
     std::uint32_t column = 0;
     std::uint32_t text_begin = 0, text_length = 0;
-    std::uint32_t values = 0;  // index into values_ + 1; 0 = empty slot
+    std::uint32_t values = 0;  // index into cached_ + 1; 0 = empty slot
+    std::uint32_t rows = 0;    // index into rows_
   };
-  std::shared_ptr<const char> owner_;  // the program's identity, kept so that no other can have it
+  Identity program_, owner_;  // kept so that no other can have them
   std::vector<Slot> slots_;
   std::size_t used_ = 0;
   std::string texts_;
-  std::vector<Hashed> cached_;
-  std::vector<Hashed> grid_;  // [tokens][sources] of the current sentence
+  std::vector<Hashed> cached_;        // values, by source of the column
+  std::vector<std::uint32_t> rows_;   // rows, by one-value template of the column
+  std::vector<Hashed> grid_;          // [tokens][sources] of the current sentence
+  std::vector<std::uint32_t> known_;  // [tokens][columns] of the current sentence: index into rows_
   std::string scratch_;
 };
 
@@ -73,15 +97,34 @@ class Program {
   std::size_t templates(Scope scope) const;
   bool has_edges() const { return has_edges_; }
 
-  // Fills the space with the attribute values of one sentence; `emit_at` may then be called for its tokens.
-  void read(const TokenTable& table, std::size_t first, std::size_t last, ExtractionSpace& space) const;
+  // All features of one sentence of the table; `prefetch(key)` is called early for each key that has yet to
+  // be looked up by the owner. The space then also serves `name_at`.
+  template <class Prefetch>
+  void features(const TokenTable& table, std::size_t first, std::size_t last, const Identity& owner,
+                ExtractionSpace& space, std::vector<Feature>& out, Prefetch&& prefetch) const {
+    read(table, first, last, owner, space);
+    out.clear();
+    const std::size_t length = last - first;
+    for (std::uint32_t at = 0; at < length; ++at) {
+      for (std::uint32_t i = 0; i < compiled_.size(); ++i) {
+        const std::uint32_t cell = cell_at(compiled_[i], space, at, length);
+        const std::uint32_t row = cell == kUnknownRow ? kUnaskedRow : space.rows_[cell];
+        if (row == kUnknownRow) continue;
+        const std::uint64_t key = row == kUnaskedRow ? key_at(compiled_[i], space, at, length) : 0;
+        if (row == kUnaskedRow && key == 0) continue;
+        if (key != 0) prefetch(key);
+        out.push_back({key, at, row, cell, i, compiled_[i].edge});
+      }
+    }
+  }
 
-  // Calls emit(template index, key) for every feature of token `at` (counted from the sentence's start).
-  template <class Emit>
-  void emit_at(const ExtractionSpace& space, std::size_t at, std::size_t length, Emit&& emit) const {
-    for (std::uint32_t i = 0; i < compiled_.size(); ++i) {
-      const std::uint64_t key = key_at(compiled_[i], space, at, length);
-      if (key != 0) emit(i, key);
+  // Gives every feature its row: row_of(feature) answers, kUnknownRow if there is none such.
+  template <class RowOf>
+  static void resolve(std::vector<Feature>& features, ExtractionSpace& space, RowOf&& row_of) {
+    for (Feature& feature : features) {
+      if (feature.key == 0) continue;
+      feature.row = row_of(feature);
+      if (feature.cell != kUnknownRow) space.rows_[feature.cell] = feature.row;
     }
   }
 
@@ -105,12 +148,28 @@ class Program {
     Hashed tail;
     bool has_tail;
     bool edge;
+    // A template of one value of a column has the same row wherever that value is: its place in the column's
+    // rows.
+    std::uint32_t column = 0;
+    std::uint32_t place = kUnknownRow;  // kUnknownRow: not such a template
   };
+
+  void read(const TokenTable& table, std::size_t first, std::size_t last, const Identity& owner,
+            ExtractionSpace& space) const;
+
+  // Where the space remembers the row of this template at this token; kUnknownRow: nowhere.
+  std::uint32_t cell_at(const Compiled& t, const ExtractionSpace& space, std::size_t at,
+                        std::size_t length) const {
+    if (t.place == kUnknownRow) return kUnknownRow;
+    const std::size_t where = at + static_cast<std::size_t>(static_cast<std::ptrdiff_t>(t.steps[0].offset));
+    return where < length ? space.known_[where * columns_ + t.column] + t.place : kUnknownRow;
+  }
 
   static Compiled compile(const Template& t);
   std::uint64_t key_at(const Compiled& t, const ExtractionSpace& space, std::size_t at,
                        std::size_t length) const;
-  const Hashed* values_of(std::string_view text, std::uint32_t column, ExtractionSpace& space) const;
+  const ExtractionSpace::Slot& slot_of(std::string_view text, std::uint32_t column,
+                                       ExtractionSpace& space) const;
   void grow(ExtractionSpace& space) const;
   bool value_text(std::uint32_t source, const TokenTable& table, const ExtractionSpace& space,
                   std::size_t first, std::size_t at, std::string& out) const;
@@ -120,9 +179,10 @@ class Program {
   std::vector<Compiled> compiled_;
   std::vector<std::shared_ptr<const PhraseSet>> lists_;
   std::vector<std::vector<std::uint32_t>> sources_of_column_;
+  std::vector<std::uint32_t> one_value_templates_;  // [columns] how many
   std::uint32_t columns_;
   bool has_edges_ = false;
-  std::shared_ptr<const char> identity_ = std::make_shared<const char>();
+  Identity identity_ = new_identity();
 };
 
 }  // namespace marginalia

@@ -19,28 +19,16 @@ ChainModel::ChainModel(ChainShape shape, FrozenWeights weights, std::span<const 
 
 // All keys are made before the first is looked up, all rows are looked up before the first is added: each
 // step asks the memory for what the next one reads.
-const std::vector<ChainModel::Feature>& ChainModel::features(const Program& program, const TokenTable& table,
-                                                             std::size_t s, Space& space) const {
-  const std::size_t first = table.sentence[s], length = table.sentence[s + 1] - first;
-  std::vector<Feature>& found = space.features;
-  program.read(table, first, first + length, space.extraction);
-  found.clear();
-  for (std::size_t at = 0; at < length; ++at) {
-    program.emit_at(space.extraction, at, length, [&](std::uint32_t i, std::uint64_t key) {
-      weights_.prefetch_key(key);
-      found.push_back({key, static_cast<std::uint32_t>(at), 0, program.scope(i) == Scope::edge});
-    });
-  }
-  std::size_t known = 0;
-  for (const Feature& feature : found) {
-    const std::uint32_t row = weights_.find(feature.key);
-    if (row == FrozenWeights::kNone) continue;
-    weights_.prefetch_row(row);
-    found[known] = feature;
-    found[known++].row = row & 0x7fffffffu;
-  }
-  found.resize(known);
-  return found;
+const std::vector<Feature>& ChainModel::features(const Program& program, const TokenTable& table,
+                                                 std::size_t s, Space& space) const {
+  program.features(table, table.sentence[s], table.sentence[s + 1], identity_, space.extraction,
+                   space.features, [&](std::uint64_t key) { weights_.prefetch_key(key); });
+  Program::resolve(space.features, space.extraction, [&](const Feature& f) {
+    const std::uint32_t row = weights_.find(f.key);
+    if (row != kUnknownRow) weights_.prefetch_row(row);
+    return row;
+  });
+  return space.features;
 }
 
 const Lattice& ChainModel::lattice(const Program& program, const TokenTable& table, std::size_t s,
@@ -55,8 +43,10 @@ const Lattice& ChainModel::lattice(const Program& program, const TokenTable& tab
   lattice.edge.assign(program.has_edges() ? length * n * n : 0, 0.0);
   const std::vector<Feature>& found = features(program, table, s, space);
   for (std::size_t i = 0; i < found.size(); ++i) {
-    if (i + kCellsAhead < found.size()) weights_.prefetch_cells(found[i + kCellsAhead].row);
+    if (i + kCellsAhead < found.size() && found[i + kCellsAhead].row != kUnknownRow)
+      weights_.prefetch_cells(found[i + kCellsAhead].row);
     const std::size_t t = found[i].token;
+    if (found[i].row == kUnknownRow) continue;
     if (!found[i].edge)
       weights_.add_row(found[i].row, n, &lattice.node[t * n]);
     else if (t > 0)

@@ -14,12 +14,6 @@ namespace marginalia {
 
 class ChainModel {
  public:
-  struct Feature {
-    std::uint64_t key;
-    std::uint32_t token;
-    std::uint32_t row : 31;
-    std::uint32_t edge : 1;
-  };
   struct Space {
     ExtractionSpace extraction;
     std::vector<Feature> features;  // of the sentence, token by token
@@ -39,13 +33,14 @@ class ChainModel {
   // Labels of all sentences, one after another.
   std::vector<std::int32_t> best(const Program& program, const TokenTable& table, Space& space) const;
 
-  // The features of sentence s that the model knows, with their rows.
+  // The features of sentence s with their rows, kUnknownRow for those that the model does not know.
   const std::vector<Feature>& features(const Program& program, const TokenTable& table, std::size_t s,
                                        Space& space) const;
 
  private:
   ChainShape shape_;
   FrozenWeights weights_;
+  Identity identity_ = new_identity();
   ChainConstants constants_;
 };
 

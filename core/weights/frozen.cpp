@@ -18,6 +18,20 @@ bool nonzero(const Cell& cell) {
   return cell.weight != 0.0f;
 }
 
+// Sorts the cells by output. Zeros go, unless the row is nearly full: then all outputs stand there, because a
+// full row is added as a vector.
+void tidy(std::vector<Cell>& cells, std::size_t outputs) {
+  std::erase_if(cells, [](const Cell& c) { return !nonzero(c); });
+  if (cells.size() * 2 > outputs) {
+    std::vector<Cell> all(outputs);
+    for (std::uint32_t o = 0; o < outputs; ++o) all[o] = {o, 0.0f};
+    for (const Cell& cell : cells) all[cell.output] = cell;
+    cells = std::move(all);
+    return;
+  }
+  std::sort(cells.begin(), cells.end(), [](const Cell& a, const Cell& b) { return a.output < b.output; });
+}
+
 // Rows with weights, by rising key.
 std::vector<std::uint32_t> used_rows(const SparseRows& weights, const FeatureIndex& index) {
   std::vector<std::uint32_t> rows;
@@ -83,7 +97,7 @@ void FrozenWeights::check_cells(std::uint64_t node_outputs, std::uint64_t edge_o
   }
 }
 
-FrozenStorage freeze(const SparseRows& weights, const FeatureIndex& index) {
+FrozenStorage freeze(const SparseRows& weights, const FeatureIndex& index, std::uint32_t labels) {
   FrozenStorage out;
   const std::vector<std::uint32_t> rows = used_rows(weights, index);
   out.homes = rows.size() + rows.size() / 2 + 1;
@@ -97,9 +111,9 @@ FrozenStorage freeze(const SparseRows& weights, const FeatureIndex& index) {
     const std::uint64_t key = index.key(row);
     fill_to(std::max<std::size_t>(home_of(key, out.homes), out.keys.size()));
     cells.assign(weights.begin(row), weights.end(row));
-    std::sort(cells.begin(), cells.end(), [](const Cell& a, const Cell& b) { return a.output < b.output; });
+    const std::size_t outputs = index.scope(row) == Scope::edge ? std::size_t{labels} * labels : labels;
+    tidy(cells, outputs);
     for (const Cell& cell : cells) {
-      if (!nonzero(cell)) continue;
       out.outputs.push_back(cell.output);
       out.weights.push_back(cell.weight);
     }

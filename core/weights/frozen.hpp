@@ -38,8 +38,6 @@ class FrozenWeights {
   // `node_outputs` and `edge_outputs` are the sizes of the output spaces.
   FrozenWeights(const FrozenArrays& arrays, std::uint64_t node_outputs, std::uint64_t edge_outputs);
 
-  static constexpr std::uint32_t kNone = UINT32_MAX;
-
   // A look-up waits for memory three times: the key, the row's bounds, its cells. Ask for each well ahead.
   void prefetch_key(std::uint64_t key) const {
     __builtin_prefetch(&arrays_.keys[home_of(key, arrays_.homes)]);
@@ -54,7 +52,7 @@ class FrozenWeights {
   std::uint32_t find(std::uint64_t key) const {
     std::size_t i = home_of(key, arrays_.homes);
     while (arrays_.keys[i] != 0 && arrays_.keys[i] < key) ++i;
-    return arrays_.keys[i] == key ? static_cast<std::uint32_t>(i) : kNone;
+    return arrays_.keys[i] == key ? static_cast<std::uint32_t>(i) : kUnknownRow;
   }
 
   // scores[output] += weight, for all outputs of the row; `outputs` is the size of its output space.
@@ -77,7 +75,8 @@ class FrozenWeights {
   FrozenArrays arrays_;
 };
 
-// The arrays of a frozen model, made from trained weights: all-zero rows and cells are left out.
+// The arrays of a frozen model, made from trained weights: all-zero rows and (but for nearly
+// full rows) zero cells are left out.
 struct FrozenStorage {
   std::uint64_t homes = 1;
   std::vector<std::uint64_t> keys;
@@ -86,6 +85,6 @@ struct FrozenStorage {
   std::vector<std::uint8_t> edge;
   std::vector<std::uint32_t> rows;  // [slots] the training row each came from; kNoRow: empty
 };
-FrozenStorage freeze(const SparseRows& weights, const FeatureIndex& index);
+FrozenStorage freeze(const SparseRows& weights, const FeatureIndex& index, std::uint32_t labels);
 
 }  // namespace marginalia

@@ -10,12 +10,13 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 
 from marginalia import __version__
-from marginalia.cli import demo, eval, inspect, tag, train
-from marginalia.cli.arguments import formatted
+from marginalia.cli.arguments import UsageError, formatted
 from marginalia.errors import MarginaliaError
 
+VERBS = ("train", "tag", "eval", "inspect", "demo")
 OK, FAILED, USAGE, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 130, 141
 
 _EPILOG = """\
@@ -29,6 +30,8 @@ examples:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command line; the result is the exit code."""
+    # numpy's BLAS, which we never use, would start a thread per core: a third of the import time.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         arguments = parse(argv)
     except SystemExit as end:
@@ -38,16 +41,18 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     """Parsed arguments; unlike argparse alone, files may also stand behind options."""
-    parser = build_parser()
-    arguments, late = parser.parse_known_args(argv)
+    words = sys.argv[1:] if argv is None else argv
+    # Only the verb that is named gets loaded: start-up time is part of every short run.
+    parser = build_parser(words[:1] if words and words[0] in VERBS else VERBS)
+    arguments, late = parser.parse_known_args(words)
     for word in late:
         if (word.startswith("-") and word != "-") or not arguments.take(arguments, word):
             parser.error(f"unrecognized arguments: {' '.join(late)}")
     return arguments
 
 
-def build_parser() -> argparse.ArgumentParser:
-    """The parser of all verbs; each result has a `run`."""
+def build_parser(names: Sequence[str] = VERBS) -> argparse.ArgumentParser:
+    """The parser of some verbs; each result has a `run`."""
     parser = argparse.ArgumentParser(
         prog="marginalia",
         description="Learn structure in text with linear models: tag, chunk, segment, and know why.",
@@ -57,8 +62,8 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"marginalia {__version__}")
     verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
-    for verb in (train, tag, eval, inspect, demo):
-        verb.add_parser(verbs)
+    for name in names:
+        import_module(f"marginalia.cli.{name}").add_parser(verbs)
     return parser
 
 
@@ -74,7 +79,7 @@ def _guarded(arguments: argparse.Namespace) -> int:
         _drop_stdout()
         return BROKEN_PIPE
     except MarginaliaError as error:
-        return _ended(f"error: {error}", FAILED)
+        return _ended(f"error: {error}", USAGE if isinstance(error, UsageError) else FAILED)
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
         return _ended(f"error: {place}{error.strerror or error}", FAILED)
@@ -89,7 +94,7 @@ def _ended(message: str, code: int) -> int:
 
 
 def _drop_stdout() -> None:
-    """Writes out what is buffered, or lets go of it, so that the interpreter does not fail on it at its end."""
+    """Writes out what is buffered or lets go of it, so that the interpreter does not fail at its end."""
     try:
         sys.stdout.flush()
     except OSError:

@@ -6,8 +6,13 @@ import argparse
 from typing import Any
 
 from marginalia.cli.reading import READER_OPTIONS
+from marginalia.errors import SettingsError
 
 Verbs = Any  # argparse's own type for subparsers is private
+
+
+class UsageError(SettingsError):
+    """The command line itself is incomplete or contradictory."""
 
 
 class _Formatter(argparse.RawDescriptionHelpFormatter):
@@ -18,7 +23,9 @@ class _Formatter(argparse.RawDescriptionHelpFormatter):
 formatted = _Formatter
 
 
-def verb_parser(verbs: Verbs, name: str, help: str, description: str, examples: str) -> argparse.ArgumentParser:
+def verb_parser(
+    verbs: Verbs, name: str, help: str, description: str, examples: str
+) -> argparse.ArgumentParser:
     """The parser of a verb; `examples` end its help."""
     parser: argparse.ArgumentParser = verbs.add_parser(
         name,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from importlib import resources
 from typing import TYPE_CHECKING
 
@@ -43,9 +43,11 @@ LINES = (
 def add_parser(verbs: Verbs) -> None:
     """Declare the verb."""
     parser = verb_parser(verbs, "demo", "see it work in a few seconds", _DESCRIPTION, _EXAMPLES)
-    parser.add_argument("lines", metavar="LINE", nargs="*", help="ingredient lines to label (default: six of ours)")
+    parser.add_argument("lines", metavar="LINE", nargs="*", help="lines to label (default: six of ours)")
     parser.add_argument("--save", metavar="FILE", help="keep the model (default: it is thrown away)")
-    parser.add_argument("--seed", metavar="N", type=natural, default=1, help="seed of the shuffling (default: 1)")
+    parser.add_argument(
+        "--seed", metavar="N", type=natural, default=1, help="seed of the shuffling (default: 1)"
+    )
     parser.add_argument("--no-color", action="store_true", help="no colours (also: NO_COLOR=1)")
     parser.set_defaults(run=run, take=take)
 
@@ -60,14 +62,13 @@ def run(args: argparse.Namespace) -> int:
     """The verb."""
     if args.save:
         check_writable(args.save)
-    with ExitStack() as stack:
-        train, dev, test = (stack.enter_context(resources.as_file(part)) for part in corpus_parts())
-        print("Learning to label recipe ingredients from a built-in corpus of our own.")
-        training = prepare(str(train), str(dev), args.seed)
+    with corpus_parts() as (train, dev, test):
+        print("Learning to label recipe ingredients from a built-in corpus of our own.", flush=True)
+        training = prepare(train, dev, args.seed)
         interrupted = follow(training, quiet=False)
         tagger = training.model()
         print("\nOn the test part, lines it never saw:")
-        print(score(tagger, str(test)).to_text().partition("most frequent confusions")[0])
+        print(score(tagger, test).to_text().partition("most frequent confusions")[0])
     paint = Paint(sys.stdout, not args.no_color)
     print("\n".join(_shown(label_lines(tagger, args.lines or LINES), paint)))
     if args.save:
@@ -76,10 +77,13 @@ def run(args: argparse.Namespace) -> int:
     return 130 if interrupted else 0
 
 
-def corpus_parts() -> Iterator[resources.abc.Traversable]:
-    """The built-in corpus: train, dev, test."""
+@contextmanager
+def corpus_parts() -> Iterator[list[str]]:
+    """Paths of the built-in corpus: train, dev, test."""
     folder = resources.files("marginalia") / "data" / "ingredients"
-    return (folder / f"{name}.txt" for name in ("train", "dev", "test"))
+    with ExitStack() as stack:
+        parts = (folder / f"{name}.txt" for name in ("train", "dev", "test"))
+        yield [str(stack.enter_context(resources.as_file(part))) for part in parts]
 
 
 def prepare(train: str, dev: str, seed: int) -> Training:
@@ -134,4 +138,4 @@ def _next(saved: str | None) -> Iterator[str]:
         saved = "ingredients.mg"
     yield f"  echo '2 cups finely chopped onions' | marginalia tag {saved} --format plain --tokenizer fields"
     yield f"  marginalia inspect {saved} --top 5"
-    yield "  marginalia train YOUR-DATA.txt -o model.mg      a token and its label a line, blank lines between"
+    yield "  marginalia train YOUR-DATA.txt -o model.mg     # a token and its label a line"

@@ -7,10 +7,16 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
-from marginalia.cli.arguments import Verbs, add_reading, add_threads, natural, verb_parser
+from marginalia.cli.arguments import UsageError, Verbs, add_reading, add_threads, natural, verb_parser
 from marginalia.cli.layouts import model_layout
-from marginalia.cli.reading import check_layout, format_name, given_options, must_exist, reader_arguments, seekable
-from marginalia.errors import SettingsError
+from marginalia.cli.reading import (
+    check_layout,
+    format_name,
+    given_options,
+    must_exist,
+    reader_arguments,
+    seekable,
+)
 
 if TYPE_CHECKING:
     from marginalia.cli.labelled import Labelled, Numbering
@@ -38,17 +44,24 @@ def add_parser(verbs: Verbs) -> None:
     parser.add_argument("model", metavar="MODEL", nargs="?", help="a model file")
     parser.add_argument("test", metavar="TEST", nargs="?", help="labelled data for the model; - is stdin")
     parser.add_argument("--gold", metavar="FILE", help="labelled data, instead of MODEL TEST")
-    parser.add_argument("--pred", metavar="FILE", help="the same tokens with predicted labels in the last column")
+    parser.add_argument("--pred", metavar="FILE", help="the same tokens, predicted labels in the last column")
     parser.add_argument("--compare", metavar="FILE", help="other predictions: is the difference significant?")
     parser.add_argument("--known", metavar="FILE", help="training data: also score the words not in it")
     parser.add_argument(
-        "--mode", choices=("conlleval", "strict"), default="conlleval", help="how spans count (default: conlleval)"
+        "--mode",
+        choices=("conlleval", "strict"),
+        default="conlleval",
+        help="how spans count (default: conlleval)",
     )
     parser.add_argument("--scheme", metavar="NAME", help="strict: the label scheme (default: detected)")
     parser.add_argument(
-        "--bootstrap", metavar="N", type=natural, default=0, help="rounds for a 95%% interval of F1 (default: 0, none)"
+        "--bootstrap",
+        metavar="N",
+        type=natural,
+        default=0,
+        help="rounds for a 95%% interval of F1 (default: none)",
     )
-    parser.add_argument("--confusion", action="store_true", help="all confused label pairs, not the ten most frequent")
+    parser.add_argument("--confusion", action="store_true", help="all confused label pairs, not just ten")
     add_threads(parser, "threads that tag")
     add_reading(parser, "as the model's training data; with --gold by suffix")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
@@ -144,9 +157,9 @@ def show(args: argparse.Namespace, report: Report, comparison: Comparison | None
 def _check(args: argparse.Namespace) -> None:
     by_model, by_files = bool(args.model and args.test), bool(args.gold and args.pred)
     if by_model == by_files or (args.model and not by_model) or (by_model and (args.gold or args.pred)):
-        raise SettingsError("expected MODEL TEST, or --gold FILE --pred FILE. See marginalia eval --help.")
+        raise UsageError("expected MODEL TEST, or --gold FILE --pred FILE. See marginalia eval --help.")
     if by_files and _same(args.gold, args.pred) and not args.label:
-        raise SettingsError("gold and predictions are the same file: say with --label which column is gold.")
+        raise UsageError("gold and predictions are the same file: say with --label which column is gold.")
 
 
 def _same(one: str, other: str) -> bool:

@@ -35,7 +35,7 @@ def add_parser(verbs: Verbs) -> None:
     parser.add_argument("model", metavar="MODEL", help="a model file")
     parser.add_argument("--top", metavar="N", type=natural, default=20, help="how many of each (default: 20)")
     parser.add_argument("--label", metavar="NAME", help="only this label (default: all)")
-    parser.add_argument("--find", metavar="TEXT", help="only features whose name has this text (default: all)")
+    parser.add_argument("--find", metavar="TEXT", help="only features with this in their name (default: all)")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
     parser.add_argument("--no-color", action="store_true", help="no colours (also: NO_COLOR=1)")
     parser.set_defaults(run=run, take=lambda args, word: False)
@@ -65,16 +65,18 @@ def inspect(
     from marginalia.model.inspection import Inspection
 
     inspection = Inspection(saved)
-    found = {"format_version": VERSION, "size": file_size} | inspection.sizes()
+    found: dict[str, Any] = {"format_version": VERSION, "size": file_size} | inspection.sizes()
     found |= {"arrays": inspection.array_sizes(), "has_names": inspection.has_names}
-    described = saved.metadata()
-    templates = described.pop("program")
-    found |= described | {"lists": sorted(saved.program.lists), "templates": len(saved.program.templates)}
-    found["left_out"] = list(json.loads(templates)["left_out"])
+    program = saved.program
+    found |= {name: value for name, value in saved.metadata().items() if name != "program"}
+    found |= {"templates": len(program.templates), "lists": list(program.lists)}
+    found["left_out"] = list(program.left_out)
     if find is not None:
         return found | {"found": _plain(inspection.find(find, top, label))}
     chosen = saved.labels if label is None else (label,)
-    return found | {"strongest": _strongest(inspection, chosen, top), "transitions": _transitions(inspection, top, label)}
+    found["strongest"] = _strongest(inspection, chosen, top)
+    found["transitions"] = _transitions(inspection, top, label)
+    return found
 
 
 def _strongest(inspection: Inspection, labels: Iterable[str], top: int) -> dict[str, Any]:
@@ -117,13 +119,16 @@ def _lines(found: dict[str, Any], paint: Paint) -> Iterator[str]:
 
 def _facts(found: dict[str, Any]) -> Iterator[str]:
     arrays = ", ".join(f"{name} {size(n)}" for name, n in found["arrays"].items() if n)
+    sizes = f"{count(found['features'], 'feature')}, {count(found['weights'], 'weight')}"
     scheme = found["scheme"] or "none (plain tags)"
+    if found["encoding"] != found["scheme"]:
+        scheme += f", trained as {found['encoding']}"
     facts = {
         "kind": f"{found['structure']}, {found['learner']}, format version {found['format_version']}",
-        "size": f"{size(found['size'])}: {count(found['features'], 'feature')}, {count(found['weights'], 'weight')}",
+        "size": f"{size(found['size'])}: {sizes}",
         "arrays": arrays,
         "columns": f"{' '.join(found['columns'])} ({found['format']}), label {found['label']}",
-        "scheme": scheme if found["encoding"] == found["scheme"] else f"{scheme}, trained as {found['encoding']}",
+        "scheme": scheme,
         "labels": f"{len(found['labels'])}: {' '.join(found['labels'])}",
         "features": count(found["templates"], "template"),
         "lists": " ".join(found["lists"]),
@@ -138,7 +143,8 @@ def _facts(found: dict[str, Any]) -> Iterator[str]:
 def _history(history: list[dict[str, Any]]) -> Iterator[str]:
     yield "  training  " + (f"{len(history)} passes" if len(history) != 1 else "1 pass")
     for record in history:
-        dev = "" if record.get("dev") is None else f"  dev {record['dev']:6.2f}{' *' if record['best'] else ''}"
+        best = " *" if record["best"] else ""
+        dev = "" if record.get("dev") is None else f"  dev {record['dev']:6.2f}{best}"
         yield f"    {record['number']:3}  error {record['error']:6.3f}%{dev}"
 
 

@@ -117,6 +117,8 @@ def _differs(gold: Labelled, other: Labelled, token: int, here: str, there: str)
 
 def _lines(block: Block) -> list[int]:
     if block.sentence_lines is None:
-        return [int(line) for line in block.table.lines]
-    lengths = np.diff(block.table.sentence_starts.astype(np.int64))
-    return np.repeat(np.array(block.sentence_lines, np.int64), lengths).tolist()
+        lines: list[int] = block.table.lines.tolist()
+        return lines
+    starts = block.table.sentence_starts.tolist()
+    bounds = zip(block.sentence_lines, starts, starts[1:], strict=False)
+    return [line for line, first, last in bounds for _ in range(first, last)]

@@ -48,18 +48,22 @@ def output_layout(layout: Layout, saved: SavedModel) -> Layout:
     return replace(layout, options={**kept, **layout.options})
 
 
-def _columns(saved: SavedModel, format: str, columns: str | None, label: str | None) -> tuple[tuple[str, ...], str]:
+def _columns(
+    saved: SavedModel, format: str, columns: str | None, label: str | None
+) -> tuple[tuple[str, ...], str]:
     if format == "conll":
         return _named(saved, tuple(columns.split()) if columns else None, label)
     if format == "conllu":
         needed = tuple(columns.split()) if columns else _features(saved)
         return tuple(dict.fromkeys([*needed, label or saved.label])), _conllu_label(label or saved.label)
     if label not in (None, "label"):
-        raise SettingsError(f"--label: found '{label}', but the labels of {format} files are always called 'label'.")
+        raise SettingsError(f"--label: found '{label}', but in {format} files labels are called 'label'.")
     return ("word", "label"), "label"
 
 
-def _named(saved: SavedModel, columns: tuple[str, ...] | None, label: str | None) -> tuple[tuple[str, ...], str]:
+def _named(
+    saved: SavedModel, columns: tuple[str, ...] | None, label: str | None
+) -> tuple[tuple[str, ...], str]:
     chosen = label or saved.label
     names = columns or saved.columns if saved.format in ("conll", "conllu") else columns or ("word", "label")
     if saved.format == "conllu" and columns is None:
@@ -68,7 +72,8 @@ def _named(saved: SavedModel, columns: tuple[str, ...] | None, label: str | None
         raise SettingsError(f"--label: found '{chosen}', expected one of the columns {' '.join(names)}.")
     missing = [name for name in _features(saved) if name not in names]
     if missing:
-        raise SettingsError(f"--columns: found {' '.join(names)}, but the model also needs {' '.join(missing)}.")
+        needed = " ".join(missing)
+        raise SettingsError(f"--columns: found {' '.join(names)}, but the model also needs {needed}.")
     return names, chosen
 
 
@@ -82,7 +87,6 @@ def _conllu_label(label: str) -> str:
     if label in FIELDS[1:] or label.startswith("misc."):
         return label
     raise SettingsError(
-        f"a CoNLL-U file has no column '{label}': say where labels are with --label ({', '.join(FIELDS[2:5])}, "
-        "misc.KEY…)."
+        f"a CoNLL-U file has no column '{label}': say where labels are with --label "
+        f"({', '.join(FIELDS[2:5])}, misc.KEY…)."
     )
-

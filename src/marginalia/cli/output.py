@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import os
 import secrets
 from collections.abc import Iterator
@@ -51,6 +50,8 @@ def _compressed(stream: BinaryIO, path: str) -> Iterator[BinaryIO]:
     if not path.endswith(".gz"):
         yield stream
         return
+    import gzip
+
     # No name and no time inside: equal results are equal files.
     with gzip.GzipFile("", "wb", fileobj=stream, mtime=0) as packed:
         yield cast(BinaryIO, packed)

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any
 
-from marginalia.cli.reading import READER_OPTIONS, STDIN, check_layout, format_name, given_options, reader_arguments
+from marginalia.cli.arguments import UsageError
+from marginalia.cli.reading import (
+    READER_OPTIONS,
+    STDIN,
+    check_layout,
+    format_name,
+    given_options,
+    reader_arguments,
+)
 from marginalia.config import suggestion
 from marginalia.errors import SettingsError
 
@@ -45,14 +55,14 @@ def make_plan(args: argparse.Namespace) -> Plan:
     """The plan of parsed arguments and of the recipe among them, if there is one."""
     recipes = [path for path in args.data if path.endswith(".toml")]
     if len(recipes) > 1:
-        raise SettingsError(f"found several recipes ({', '.join(recipes)}), expected one.")
+        raise UsageError(f"found several recipes ({', '.join(recipes)}), expected one.")
     values = read_recipe(recipes[0]) if recipes else {}
     data = [path for path in args.data if path not in recipes]
     values = _overridden(values, args, data)
     if not values.get("train"):
-        raise SettingsError("there is no training data: name a file, or `train` in the recipe.")
+        raise UsageError("there is no training data: name a file, or `train` in the recipe.")
     if not values.get("output"):
-        raise SettingsError("where to save the model? Add -o model.mg (or `output` to the recipe).")
+        raise UsageError("where to save the model? Add -o model.mg (or `output` to the recipe).")
     return _plan(values)
 
 
@@ -68,13 +78,11 @@ def read_recipe(path: str) -> dict[str, Any]:
 
 
 def _parsed(path: str) -> dict[str, Any]:
-    try:
-        import tomllib
-    except ModuleNotFoundError:  # Python 3.10
-        import tomli as tomllib
+    tomllib = import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
     try:
         with open(path, "rb") as file:
-            return tomllib.load(file)
+            values: dict[str, Any] = tomllib.load(file)
+            return values
     except OSError as error:
         raise SettingsError(f"{path}: cannot read the recipe: {error.strerror}.") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -130,7 +138,8 @@ def _is_set(name: str) -> bool:
 
 def _overridden(values: dict[str, Any], args: argparse.Namespace, data: list[str]) -> dict[str, Any]:
     given = vars(args)
-    merged = values | {name: given[name] for name in KEYS if name not in _TABLES and given.get(name) is not None}
+    simple = [name for name in KEYS if name not in _TABLES and given.get(name) is not None]
+    merged = values | {name: given[name] for name in simple}
     for table, option in _TABLES.items():
         merged[table] = {**values.get(table, {}), **dict(given[option] or ())}
     if data:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import shutil
 import stat
 import sys
-import tempfile
 from argparse import ArgumentTypeError
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -40,10 +38,10 @@ def _separator(text: str) -> str:
 
 
 READER_OPTIONS = (
-    ReaderOption("separator", ("conll",), "tab|blanks", _separator, "conll: only tabs separate fields, or any blanks"),
-    ReaderOption("comments", ("conll",), "auto|none|PREFIX", str, "conll: how comment lines begin; auto finds # lines"),
-    ReaderOption("tokenizer", ("jsonl", "plain"), "NAME", str, "plain, jsonl: how raw text is cut into tokens"),
-    ReaderOption("misaligned", ("jsonl",), "error|drop|expand", str, "jsonl: what to do with spans that cut tokens"),
+    ReaderOption("separator", ("conll",), "tab|blanks", _separator, "conll: what is between fields"),
+    ReaderOption("comments", ("conll",), "auto|none|PREFIX", str, "conll: how comment lines begin"),
+    ReaderOption("tokenizer", ("jsonl", "plain"), "NAME", str, "plain, jsonl: how text is cut"),
+    ReaderOption("misaligned", ("jsonl",), "error|drop|expand", str, "jsonl: spans that cut tokens"),
     ReaderOption("tag_separator", ("segmented",), "SIGN", str, "segmented: sign between a word and its tag"),
 )
 _MADE_COLUMNS = ("jsonl", "plain", "segmented")  # their columns are always word and label
@@ -66,7 +64,10 @@ def check_layout(format: str, columns: object, options: Mapping[str, Any]) -> No
 
 def reader_arguments(options: Mapping[str, Any]) -> dict[str, Any]:
     """The options as the readers take them."""
-    spelled = {"separator": {"blanks": None, "tab": "\t"}, "comments": {"none": None}}
+    spelled: dict[str, dict[str, str | None]] = {
+        "separator": {"blanks": None, "tab": "\t"},
+        "comments": {"none": None},
+    }
     return {name: spelled.get(name, {}).get(value, value) for name, value in options.items()}
 
 
@@ -80,13 +81,13 @@ def format_name(paths: Sequence[str], format: str | None) -> str:
 @contextmanager
 def seekable(paths: Sequence[str]) -> Iterator[list[str]]:
     """The paths, with a copy in a temporary file for each that can be read only once (`-`, pipes)."""
-    with tempfile.TemporaryDirectory(prefix="marginalia-") if any(map(_once, paths)) else _nowhere() as folder:
+    if not any(map(_once, paths)):
+        yield list(paths)
+        return
+    import tempfile
+
+    with tempfile.TemporaryDirectory(prefix="marginalia-") as folder:
         yield [_copied(path, f"{folder}/{i}") if _once(path) else path for i, path in enumerate(paths)]
-
-
-@contextmanager
-def _nowhere() -> Iterator[str]:
-    yield ""
 
 
 def _once(path: str) -> bool:
@@ -97,6 +98,8 @@ def _once(path: str) -> bool:
 
 
 def _copied(path: str, target: str) -> str:
+    import shutil
+
     try:
         with open(target, "wb") as copy:
             if path == STDIN:

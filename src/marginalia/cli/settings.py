@@ -15,7 +15,8 @@ def settings_text(structure: str, learner: str) -> str:
     """All settings of a combination with default, allowed values and help."""
     from marginalia.learn import recipe
 
-    for what, name, known in (("structure", structure, recipe.STRUCTURES), ("learner", learner, recipe.LEARNERS)):
+    known_names = {"structure": recipe.STRUCTURES, "learner": recipe.LEARNERS}
+    for (what, known), name in zip(known_names.items(), (structure, learner), strict=True):
         if name not in known:
             raise SettingsError(f"unknown {what} '{name}'. {suggestion(name, list(known))}")
     parts = {

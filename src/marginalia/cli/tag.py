@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from marginalia.corpus.streams import Source
     from marginalia.decode import Tagger
 
+BLOCK_BYTES = 1 << 18  # of column files: small enough to keep several threads busy on short files
+
 _DESCRIPTION = """\
 Label text with a model. Column files come out as they went in, with one more column, the
 predicted label; the input may have the gold column or not. Other formats get the labels where
@@ -79,7 +81,7 @@ def tag(
     from marginalia.corpus.batches import LabelWriter, read_batches
 
     writer = LabelWriter(target, output_layout(layout, tagger.saved), tagger.labels, tagger.saved.scheme)
-    batches = (named(batch, tagger) for batch in read_batches(source, layout))
+    batches = (named(batch, tagger) for batch in read_batches(source, layout, block_bytes=BLOCK_BYTES))
     for batch, ids in tagger.tag_batches(batches, threads):
         writer.write(batch, ids)
         after_batch()

@@ -44,17 +44,25 @@ _EXAMPLES = """\
 def add_parser(verbs: Verbs) -> None:
     """Declare the verb."""
     parser = verb_parser(verbs, "train", "learn a model from labelled text", _DESCRIPTION, _EXAMPLES)
-    parser.add_argument("data", nargs="*", metavar="DATA", help="training files, or a recipe (.toml); - is stdin")
+    parser.add_argument(
+        "data", nargs="*", metavar="DATA", help="training files or a recipe (.toml); - is stdin"
+    )
     parser.add_argument("-o", "--output", metavar="FILE", help="the model file to write (required)")
     parser.add_argument(
-        "--dev", metavar="FILE", action="append", help="held-out data: the best pass is kept, training stops early"
+        "--dev", metavar="FILE", action="append", help="held-out data, to keep the best pass and stop early"
     )
     parser.add_argument("--task", metavar="NAME", help="defaults for a kind of work (default: fields)")
     parser.add_argument("--structure", metavar="NAME", help="what an output is (default: chain)")
-    parser.add_argument("--features", metavar="NAME|FILE", help="feature set or template file (default: the task's)")
+    parser.add_argument(
+        "--features", metavar="NAME|FILE", help="a set or a template file (default: the task's)"
+    )
     parser.add_argument("--learner", metavar="NAME", help="how weights are learned (default: perceptron)")
     parser.add_argument(
-        "--set", metavar="NAME=VALUE", type=name_and_value, action="append", help="a setting; --settings lists them"
+        "--set",
+        metavar="NAME=VALUE",
+        type=name_and_value,
+        action="append",
+        help="a setting; --settings lists them",
     )
     parser.add_argument(
         "--list", metavar="NAME=FILE", type=name_and_value, action="append", help="a phrase list (gazetteer)"
@@ -204,8 +212,8 @@ def _text(training: Training, model: Tagger, path: str, interrupted: bool) -> No
     found = summary(training, model, path, interrupted)
     if dev := found.get("dev"):
         print(f"best on dev: F1 {dev['f1']:.2f}, accuracy {dev['accuracy']:.2f} (pass {dev['best_pass']})")
-    passes, weights = count(found["passes"], "pass").replace("passs", "passes"), count(found["weights"], "weight")
-    print(f"trained {passes} in {seconds(found['seconds'])}: {weights}")
+    passes = "1 pass" if found["passes"] == 1 else f"{found['passes']} passes"
+    print(f"trained {passes} in {seconds(found['seconds'])}: {count(found['weights'], 'weight')}")
     print(f"saved {path} ({size(found['size'])}). Next:")
     print(f"  marginalia tag {path} INPUT -o OUTPUT")
     print(f"  marginalia eval {path} TEST")

@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +19,9 @@ from marginalia.corpus.schemes import convert, labels_of, spans_of
 from marginalia.decode.chain import ChainDecoder
 from marginalia.errors import DataError, ModelError, SettingsError
 from marginalia.model import SavedModel, file
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 Ids = npt.NDArray[np.int32]
 Input = Sentence | Sequence[str] | Mapping[str, Sequence[str]]
@@ -191,6 +193,8 @@ def in_order(work: Callable[[Any], T], items: Iterable[Any], threads: int) -> It
     if threads <= 1:
         yield from map(work, items)
         return
+    from concurrent.futures import ThreadPoolExecutor  # slow to load, and one thread does without
+
     with ThreadPoolExecutor(threads) as pool:
         pending: deque[Future[T]] = deque()
         for item in items:

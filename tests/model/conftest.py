@@ -1,0 +1,44 @@
+"""Small models with every kind of array."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import marginalia as mg
+
+TEMPLATES = """
+word[-1..1]
+tag[0]
+list(names)[0]
+edge:
+edge: word[0]
+"""
+
+
+@pytest.fixture(scope="session")
+def taggers(toys: Callable[..., Any], tmp_path_factory: pytest.TempPathFactory) -> dict[str, mg.Tagger]:
+    """By name: a plain one, and one with edge features, a phrase list, another encoding and order 2."""
+    folder = tmp_path_factory.mktemp("templates")
+    (folder / "templates.txt").write_text(TEMPLATES.replace("names", "x.txt"))
+    (folder / "x.txt").write_text("x1\nx2 x3\ny7\n")
+    full: dict[str, Any] = {"features": str(folder / "templates.txt"), "order": 2, "encode": "IOBES"}
+    return {
+        "plain": mg.train(toys(12), passes=2, names=False),
+        "full": mg.train(toys(40), passes=3, dev=toys(10, seed=2), **full),
+    }
+
+
+@pytest.fixture(params=["plain", "full"])
+def tagger(request: pytest.FixtureRequest, taggers: dict[str, mg.Tagger]) -> mg.Tagger:
+    return taggers[request.param]
+
+
+@pytest.fixture
+def saved_file(tagger: mg.Tagger, tmp_path: Path) -> Path:
+    path = tmp_path / "model.mg"
+    tagger.save(path)
+    return path

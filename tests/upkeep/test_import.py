@@ -1,0 +1,73 @@
+"""What comes with the library: numpy and safetensors, and no room that is not needed."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import marginalia as mg
+
+# Names the third-party packages and the rooms that were loaded, a line each, then the seconds of the import.
+_REPORT = """
+import sys, time
+before = set(sys.modules)
+started = time.perf_counter()
+import marginalia
+import marginalia.decode
+seconds = time.perf_counter() - started
+{work}
+new = {{name for name in set(sys.modules) - before}}
+tops = {{name.partition(".")[0] for name in new}}
+print(*sorted(tops - sys.stdlib_module_names - {{"marginalia"}}))
+print(*sorted({{".".join(name.split(".")[1:2]) for name in new if name.startswith("marginalia.")}}))
+print(f"{{seconds:.3f}}")
+"""
+
+
+def loaded_after(work: str) -> tuple[set[str], set[str], str]:
+    """Third-party packages and rooms that a fresh interpreter has loaded after some work; import time."""
+    script = _REPORT.format(work=work)
+    out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    packages, rooms, seconds = out.split("\n")[:3]
+    return set(packages.split()), set(rooms.split()), seconds
+
+
+@pytest.fixture(scope="module")
+def model_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("import") / "tiny.mg"
+    mg.train([(["a", "b"], ["B-X", "O"])], passes=1).save(path)
+    return path
+
+
+def test_import_brings_numpy_only() -> None:
+    packages, rooms, seconds = loaded_after("")
+    print(f"import of marginalia.decode: {seconds} s")  # shown with -rP; never asserted
+    assert packages == {"numpy"}
+    assert not rooms & {"learn", "evaluate", "cli"}
+
+
+def test_bare_import_brings_nothing() -> None:
+    script = "import sys, marginalia; print(*(m for m in ('numpy', 'marginalia.decode') if m in sys.modules))"
+    out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    assert out.strip() == ""
+
+
+def test_tagging_brings_no_training(model_file: Path) -> None:
+    packages, rooms, _ = loaded_after(
+        f"tagger = marginalia.load({str(model_file)!r})\n"
+        "tagger.tag(['a', 'b'])\n"
+        "tagger.nbest(['a'], 2)\n"
+        "marginalia.Tagger.from_bytes(tagger.to_bytes())\n"
+    )
+    assert packages <= {"numpy", "safetensors"}
+    assert not rooms & {"learn", "evaluate", "cli"}
+
+
+def test_facade_names_exist() -> None:
+    assert [name for name in mg.__all__ if not hasattr(mg, name)] == []
+    assert set(mg.__all__) <= set(dir(mg))
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        mg.nonsense  # noqa: B018
