@@ -11,9 +11,10 @@ import pytest
 import marginalia as mg
 
 TEMPLATES = """
+list xs = x.txt
 word[-1..1]
 tag[0]
-list(names)[0]
+list(xs)(word)[0]
 edge:
 edge: word[0]
 """
@@ -23,7 +24,7 @@ edge: word[0]
 def taggers(toys: Callable[..., Any], tmp_path_factory: pytest.TempPathFactory) -> dict[str, mg.Tagger]:
     """By name: a plain one, and one with edge features, a phrase list, another encoding and order 2."""
     folder = tmp_path_factory.mktemp("templates")
-    (folder / "templates.txt").write_text(TEMPLATES.replace("names", "x.txt"))
+    (folder / "templates.txt").write_text(TEMPLATES)
     (folder / "x.txt").write_text("x1\nx2 x3\ny7\n")
     full: dict[str, Any] = {"features": str(folder / "templates.txt"), "order": 2, "encode": "IOBES"}
     return {

@@ -98,7 +98,7 @@ class Training:
     def model(self) -> Tagger:
         """The best model so far: by dev score, else of the last pass."""
         rows = self._best if self._best is not None else self._weights()
-        arrays = _arrays(rows, self.data.index) | {
+        arrays = _arrays(rows, self.data.index, len(self.coder.labels)) | {
             f"list.{name}": phrases.states for name, phrases in self._phrases.items()
         }
         return Tagger(
@@ -183,9 +183,9 @@ class _DevSet:
         return score_ids(self._gold, predicted, self._labels, starts, spans=self._spans)
 
 
-def _arrays(rows: _core.SparseRows, index: _core.FeatureIndex) -> dict[str, npt.NDArray[Any]]:
+def _arrays(rows: _core.SparseRows, index: _core.FeatureIndex, labels: int) -> dict[str, npt.NDArray[Any]]:
     """The arrays of the model file; see docs/model-file.md."""
-    arrays: dict[str, Any] = rows.freeze(index)
+    arrays: dict[str, Any] = rows.freeze(index, labels)
     outputs = arrays.pop("outputs")
     narrow = not outputs.size or int(outputs.max()) < 1 << 16
     arrays["narrow" if narrow else "wide"] = outputs.astype(np.uint16 if narrow else np.uint32)

@@ -1,0 +1,352 @@
+"""Damaged, foreign, newer and forged model files: a ModelError, never a crash, never another model."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import random
+import zlib
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from safetensors.numpy import save as save_tensors
+
+import marginalia as mg
+from marginalia.model import to_bytes
+from marginalia.model.inspection import Inspection
+
+Toys = Callable[..., Any]
+
+
+def refused_or_same(data: bytes, original: bytes) -> bool:
+    """Whether the bytes are refused; if not, they must be the same model."""
+    try:
+        tagger = mg.Tagger.from_bytes(data)
+    except mg.ModelError:
+        return True
+    assert tagger.to_bytes() == original
+    return False
+
+
+@pytest.fixture
+def data(tagger: mg.Tagger) -> bytes:
+    return tagger.to_bytes()
+
+
+def test_every_truncation_is_refused(data: bytes) -> None:
+    rng = random.Random(1)
+    ends = [*range(64), *rng.sample(range(len(data)), min(1500, len(data))), len(data) - 1]
+    assert all(refused_or_same(data[:end], data) for end in ends)
+
+
+def test_every_flipped_bit_is_refused(data: bytes) -> None:
+    rng = random.Random(2)
+    places = [*range(16 * 8), *(rng.randrange(8 * len(data)) for _ in range(2500))]
+    for place in places:
+        damaged = bytearray(data)
+        damaged[place // 8] ^= 1 << place % 8
+        assert refused_or_same(bytes(damaged), data), f"bit {place}"
+
+
+def test_damaged_blocks_are_refused(data: bytes) -> None:
+    rng = random.Random(3)
+    for _ in range(600):
+        size = rng.choice([1, 2, 8, 64, 512])
+        a, b = rng.randrange(len(data) - size), rng.randrange(len(data) - size)
+        kind = rng.choice(["zero", "noise", "copy", "cut", "insert", "swap"])
+        damaged = bytearray(data)
+        if kind == "zero":
+            damaged[a : a + size] = bytes(size)
+        elif kind == "noise":
+            damaged[a : a + size] = rng.randbytes(size)
+        elif kind == "copy":
+            damaged[a : a + size] = data[b : b + size]
+        elif kind == "cut":
+            del damaged[a : a + size]
+        elif kind == "insert":
+            damaged[a:a] = rng.randbytes(size)
+        else:
+            damaged[a : a + size], damaged[b : b + size] = data[b : b + size], data[a : a + size]
+        if bytes(damaged) != data:
+            assert refused_or_same(bytes(damaged), data), f"{kind} {size} at {a}"
+
+
+def test_garbage_is_refused() -> None:
+    rng = random.Random(4)
+    for _ in range(1500):
+        body = rng.randbytes(rng.randrange(200))
+        starts = (b"", len(body).to_bytes(8, "little"), len(body).to_bytes(8, "little") + b"{", b"\xff" * 8 + b"{")
+        with pytest.raises(mg.ModelError):
+            mg.Tagger.from_bytes(rng.choice(starts) + body)
+
+
+def container(header: object, body: bytes = b"") -> bytes:
+    text = header if isinstance(header, bytes) else json.dumps(header).encode()
+    return len(text).to_bytes(8, "little") + text + body
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        {},
+        [],
+        {"__metadata__": None},
+        {"__metadata__": []},
+        {"__metadata__": {"format": "pt"}},
+        {"__metadata__": {"format": "marginalia"}},
+        {"__metadata__": {"format": "marginalia", "format_version": "1"}},
+        {"__metadata__": {"format": "marginalia", "format_version": "1", "model": 3, "checksum": "0"}},
+        b"{" + b'"a":[' * 50_000,
+        b'{"a":' + b"9" * 10_000 + b"}",
+        b"{}" + b" " * 100,
+        b'{"\xff": 1}',
+        b'{"a": NaN}',
+    ],
+)
+def test_foreign_headers_are_refused(header: object) -> None:
+    with pytest.raises(mg.ModelError):
+        mg.Tagger.from_bytes(container(header))
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        None,
+        [],
+        "U8",
+        {},
+        {"dtype": "U8", "shape": [4], "data_offsets": [0]},
+        {"dtype": "U8", "shape": [4], "data_offsets": [0, 5]},
+        {"dtype": "U8", "shape": [4], "data_offsets": [-4, 0]},
+        {"dtype": "U8", "shape": [4], "data_offsets": [4, 0]},
+        {"dtype": "U8", "shape": [-4], "data_offsets": [0, 4]},
+        {"dtype": "U8", "shape": [4.0], "data_offsets": [0, 4]},
+        {"dtype": "U8", "shape": [True, 4], "data_offsets": [0, 4]},
+        {"dtype": "U8", "shape": "4", "data_offsets": [0, 4]},
+        {"dtype": "U8", "shape": [2**70], "data_offsets": [0, 4]},
+        {"dtype": "U8", "shape": [0, 2**70], "data_offsets": [0, 0]},
+        {"dtype": "U8", "shape": [5], "data_offsets": [0, 5]},
+        {"dtype": "U8", "shape": [10**12], "data_offsets": [0, 10**12]},
+        {"dtype": "O", "shape": [4], "data_offsets": [0, 4]},
+        {"dtype": [], "shape": [4], "data_offsets": [0, 4]},
+        {"dtype": "U8", "shape": [2], "data_offsets": [0, 2]},
+    ],
+)
+def test_ill_described_arrays_are_refused(entry: object) -> None:
+    metadata = {"format": "marginalia", "format_version": "1", "model": "{}", "checksum": ""}
+    with pytest.raises(mg.ModelError):
+        mg.Tagger.from_bytes(container({"__metadata__": metadata, "a": entry}, b"abcd"))
+
+
+def test_files_of_other_programs_are_refused(tmp_path: Path) -> None:
+    arrays = {"weights": np.zeros(4, np.float32)}
+    files = {
+        "tensors": save_tensors(arrays, {"format": "pt"}),
+        "bare tensors": save_tensors(arrays),
+        "pickle": pickle.dumps({"a": 1}),
+        "text": b"He PRP B-NP\nreckons VBZ B-VP\n" * 30,
+        "zip": b"PK\x03\x04" + bytes(60),
+        "gzip": zlib.compress(b"x" * 1000),
+        "crfsuite": b"lCRF" + bytes(100),
+        "empty": b"",
+    }
+    for name, content in files.items():
+        path = tmp_path / name
+        path.write_bytes(content)
+        with pytest.raises(mg.ModelError, match=name):
+            mg.load(path)
+
+
+def with_header(data: bytes, change: Callable[[dict[str, Any]], None]) -> bytes:
+    size = int.from_bytes(data[:8], "little")
+    header = json.loads(data[8 : 8 + size])
+    change(header)
+    return container(header, data[8 + size :])
+
+
+def test_a_newer_format_is_named(data: bytes) -> None:
+    newer = with_header(data, lambda header: header["__metadata__"].update(format_version="2"))
+    with pytest.raises(mg.ModelError, match="format version 2, this program reads version 1"):
+        mg.Tagger.from_bytes(newer)
+
+
+def test_swapped_arrays_are_refused(data: bytes) -> None:
+    def swapping(a: str, b: str) -> Callable[[dict[str, Any]], None]:
+        def change(header: dict[str, Any]) -> None:
+            header[a], header[b] = header[b], header[a]
+
+        return change
+
+    size = int.from_bytes(data[:8], "little")
+    names = [name for name in json.loads(data[8 : 8 + size]) if name != "__metadata__"]
+    for i, a in enumerate(names):
+        for b in names[:i]:
+            assert refused_or_same(with_header(data, swapping(a, b)), data)
+
+
+def test_a_header_in_another_order_is_the_same_model(data: bytes, tagger: mg.Tagger) -> None:
+    def reorder(header: dict[str, Any]) -> None:
+        for name in sorted(header, reverse=True):
+            header[name] = header.pop(name)
+
+    # Offsets do not move, the header's length may: then the arrays are not aligned and are refused.
+    assert refused_or_same(with_header(data, reorder), data) in (True, False)
+
+
+# Forged files: their checksum is right, their parts do not fit.
+
+
+def forged(tagger: mg.Tagger, arrays: dict[str, Any] | None = None, **fields: Any) -> bytes:
+    changed = tagger.saved.arrays | (arrays or {})
+    kept = {name: array for name, array in changed.items() if array is not None}
+    return to_bytes(replace(tagger.saved, arrays=kept, **fields))
+
+
+def use(tagger: mg.Tagger, toys: Toys) -> None:
+    """Asks a model all questions: whatever its weights are, the answers are legal."""
+    for columns, _ in toys(4, seed=3):
+        best = tagger.tag(columns)
+        assert len(best.labels) == len(columns["word"])
+        assert set(best.labels) <= set(tagger.labels)
+        assert tagger.nbest(columns, 2)[0].labels == best.labels
+        tagger.marginals(columns)
+        record = tagger._record(columns)
+        from marginalia.corpus import pack
+
+        block = pack([record], tagger.feature_columns)
+        tagger.decoder.features_of(block, 0, tagger.decoder.best(block).tolist())
+    for label in tagger.saved.labels:
+        Inspection(tagger.saved).strongest(label, 3)
+    Inspection(tagger.saved).transitions(3)
+
+
+OPTIONAL = ("names", "name_end")
+
+
+def test_missing_resized_and_retyped_arrays_are_refused(tagger: mg.Tagger, toys: Toys) -> None:
+    for name, array in tagger.saved.arrays.items():
+        dtype = np.uint16 if array.dtype != np.uint16 else np.uint32
+        changes: dict[str, Any] = {
+            "missing": None,
+            "of another type": array.astype(dtype),
+            "square": array.reshape(1, -1),
+            "longer": np.append(array, array[-1:] if array.size else array.dtype.type(1)),
+        }
+        if array.size:
+            changes |= {"shorter": array[:-1], "empty": array[:0]}
+        for what, changed in changes.items():
+            if what in ("shorter", "longer") and name.startswith("list."):
+                continue  # another list of phrases
+            with pytest.raises(mg.ModelError):
+                mg.Tagger.from_bytes(forged(tagger, {name: changed}))
+                pytest.fail(f"{name} {what} was accepted")
+
+
+def test_other_values_are_refused_or_harmless(tagger: mg.Tagger, toys: Toys) -> None:
+    rng = np.random.default_rng(5)
+    refused = accepted = 0
+    for name, array in tagger.saved.arrays.items():
+        for _ in range(60):
+            changed = array.copy()
+            if not changed.size:
+                continue
+            raw = changed.view(np.uint8)
+            kind = rng.integers(4)
+            if kind == 0:
+                raw[rng.integers(raw.size)] ^= np.uint8(1 << rng.integers(8))
+            elif kind == 1:
+                raw[:] = rng.integers(0, 256, raw.size, dtype=np.uint8)
+            elif kind == 2:
+                changed[rng.integers(changed.size)] = changed[rng.integers(changed.size)]
+            else:
+                rng.shuffle(changed)
+            try:
+                damaged = mg.Tagger.from_bytes(forged(tagger, {name: changed}))
+            except mg.ModelError:
+                refused += 1
+                continue
+            accepted += 1
+            use(damaged, toys)
+    assert refused > 100
+    assert accepted > 0
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("name", ["weights", "constants"])
+def test_weights_must_be_finite(taggers: dict[str, mg.Tagger], name: str, value: float) -> None:
+    changed = taggers["full"].saved.arrays[name].copy()
+    changed[len(changed) // 2] = value
+    with pytest.raises(mg.ModelError):
+        mg.Tagger.from_bytes(forged(taggers["full"], {name: changed}))
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("labels", ("B-X", "B-X")),
+        ("labels", ()),
+        ("labels", ("B-X", "nonsense")),
+        ("labels", ("B-X", "O")),
+        ("labels", tuple(f"B-{i}" for i in range(9000))),
+        ("columns", ("label",)),
+        ("columns", ("word", "word", "label")),
+        ("columns", ("word", 3)),
+        ("label", "nothing"),
+        ("label", None),
+        ("scheme", "IOB9"),
+        ("scheme", 3),
+        ("scheme", None),
+        ("encoding", "IOB9"),
+        ("encoding", "BMES"),
+        ("structure", "tree"),
+        ("structure", None),
+        ("settings", {}),
+        ("settings", []),
+        ("settings", {"order": 3, "legal": True}),
+        ("settings", {"order": "1", "legal": True}),
+        ("settings", {"order": -1, "legal": True}),
+        ("settings", {"order": None, "legal": True}),
+        ("seed", "1"),
+        ("history", {}),
+        ("history", [3]),
+        ("format", None),
+        ("fingerprint", 0),
+    ],
+)
+def test_descriptions_that_do_not_fit_are_refused(
+    taggers: dict[str, mg.Tagger], field: str, value: object
+) -> None:
+    with pytest.raises(mg.ModelError):
+        mg.Tagger.from_bytes(forged(taggers["full"], **{field: value}))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('"column"', '"colour"'),
+        ('"list","xs"', '"list","ys"'),
+        ('"edge"', '"sledge"'),
+        ('"version":1', '"version":2'),
+        ('[0,-1,false', '[99,-1,false'),
+        ('"word"', '"wort"'),
+        ('["_B-1"]', "[]"),
+        ("{", "["),
+    ],
+)
+def test_damaged_programs_are_refused(taggers: dict[str, mg.Tagger], old: str, new: str) -> None:
+    class Text:
+        def __init__(self, text: str) -> None:
+            self.text = text
+
+        def to_json(self) -> str:
+            return self.text
+
+    text = taggers["full"].saved.program.to_json()
+    if old not in text:
+        pytest.skip(f"this program has no {old}")
+    with pytest.raises(mg.ModelError):
+        mg.Tagger.from_bytes(forged(taggers["full"], program=Text(text.replace(old, new, 1))))
