@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <stdexcept>
+
 #include "arrays.hpp"
 #include "base/random.hpp"
 #include "bind.hpp"

@@ -126,7 +126,7 @@ BoundModel* make_model(const ChainShape& shape, const nb::dict& arrays) {
     if (!arrays.contains(name)) throw std::invalid_argument(std::string("model: array missing: ") + name);
     nb::object array = arrays[name];
     Input<T> typed;
-    if (!nb::try_cast(array, typed, false) ||
+    if (!nb::try_cast(array, typed, false) || !typed.is_valid() ||
         reinterpret_cast<std::uintptr_t>(typed.data()) % alignof(T) != 0)
       throw nb::type_error((std::string("model: array of a wrong kind: ") + name).c_str());
     out = view(typed);

@@ -18,6 +18,11 @@ void append(const std::vector<Feature>& features, std::size_t length, bool edges
   out.sentence.push_back(static_cast<std::uint32_t>(out.tokens()));
 }
 
+void check_kind(const Examples& examples, const Program& program) {
+  if (examples.tokens() != 0 && examples.has_edges() != program.has_edges())
+    throw std::invalid_argument("examples: some programs have edge features and some have none");
+}
+
 // New features get rows and names; all are counted. The sentences are kept if `out` is given.
 void extract_new(const Program& program, const TokenTable& table, FeatureIndex& index, Examples* out) {
   ExtractionSpace space;
@@ -54,6 +59,7 @@ void renumber(std::vector<std::uint64_t>& ends, std::vector<std::uint32_t>& rows
 }  // namespace
 
 void extract_growing(const Program& program, const TokenTable& table, FeatureIndex& index, Examples& out) {
+  check_kind(out, program);
   extract_new(program, table, index, &out);
 }
 
@@ -63,6 +69,7 @@ void count_only(const Program& program, const TokenTable& table, FeatureIndex& i
 
 void extract_known(const Program& program, const TokenTable& table, const FeatureIndex& index,
                    Examples& out) {
+  check_kind(out, program);
   ExtractionSpace space;
   std::vector<Feature> features;
   for (std::size_t s = 0; s < table.sentences(); ++s) {

@@ -25,7 +25,8 @@ const std::vector<Feature>& ChainModel::features(const Program& program, const T
                    space.features, [&](std::uint64_t key) { weights_.prefetch_key(key); });
   Program::resolve(space.features, space.extraction, [&](const Feature& f) {
     const std::uint32_t row = weights_.find(f.key);
-    if (row != kUnknownRow) weights_.prefetch_row(row);
+    if (row == kUnknownRow || weights_.is_edge(row) != f.edge) return kUnknownRow;  // outputs would not fit
+    weights_.prefetch_row(row);
     return row;
   });
   return space.features;

@@ -98,6 +98,7 @@ void FrozenWeights::check_cells(std::uint64_t node_outputs, std::uint64_t edge_o
 }
 
 FrozenStorage freeze(const SparseRows& weights, const FeatureIndex& index, std::uint32_t labels) {
+  require(index.rows() <= weights.rows.size(), "weights: there are fewer rows than features");
   FrozenStorage out;
   const std::vector<std::uint32_t> rows = used_rows(weights, index);
   out.homes = rows.size() + rows.size() / 2 + 1;
@@ -112,6 +113,7 @@ FrozenStorage freeze(const SparseRows& weights, const FeatureIndex& index, std::
     fill_to(std::max<std::size_t>(home_of(key, out.homes), out.keys.size()));
     cells.assign(weights.begin(row), weights.end(row));
     const std::size_t outputs = index.scope(row) == Scope::edge ? std::size_t{labels} * labels : labels;
+    for (const Cell& cell : cells) require(cell.output < outputs, "weights: an output is out of range");
     tidy(cells, outputs);
     for (const Cell& cell : cells) {
       out.outputs.push_back(cell.output);

@@ -55,6 +55,8 @@ class FrozenWeights {
     return arrays_.keys[i] == key ? static_cast<std::uint32_t>(i) : kUnknownRow;
   }
 
+  bool is_edge(std::uint32_t row) const { return !arrays_.edge.empty() && arrays_.edge[row] != 0; }
+
   // scores[output] += weight, for all outputs of the row; `outputs` is the size of its output space.
   void add_row(std::uint32_t row, std::size_t outputs, double* scores) const {
     const std::uint32_t first = begin(row), last = arrays_.row_end[row];

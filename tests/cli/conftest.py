@@ -1,42 +1,17 @@
-"""A small made-up chunking corpus, a model trained on it, and ways to run the command line."""
+"""Data, a model trained on them, and ways to run the command line."""
 
 from __future__ import annotations
 
 import os
-import random
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+from cli_world import COLUMNS, Run, Shell, corpus
 
 from marginalia.cli import main
-
-NOUNS = ("cat", "dog", "house", "river", "child", "letter", "garden")
-VERBS = ("sees", "takes", "finds", "paints")
-ADJECTIVES = ("old", "small", "green", "tired")
-COLUMNS = "word pos chunk"
-
-
-def sentence(chance: random.Random) -> list[str]:
-    """A made-up sentence as lines of word, part of speech and chunk label."""
-    rows: list[str] = []
-    for part in ("NP", "VP", "NP", *(["PP", "NP"] if chance.random() < 0.5 else [])):
-        if part == "NP":
-            rows.append(f"{chance.choice(('the', 'a'))} DT B-NP")
-            if chance.random() < 0.5:
-                rows.append(f"{chance.choice(ADJECTIVES)} JJ I-NP")
-            rows.append(f"{chance.choice(NOUNS)} NN I-NP")
-        else:
-            rows.append(f"{chance.choice(VERBS)} VBZ B-VP" if part == "VP" else "near IN B-PP")
-    return [*rows, ". . O"]
-
-
-def corpus(sentences: int, seed: int) -> str:
-    """Sentences with blank lines between them."""
-    chance = random.Random(seed)
-    return "".join("\n".join(sentence(chance)) + "\n\n" for _ in range(sentences))
 
 
 @pytest.fixture(scope="session")
@@ -52,11 +27,9 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def model(data: Path) -> Path:
     """A chunking model trained on train.txt."""
     path = data / "model.mg"
-    assert main(["train", f"{data}/train.txt", "-o", str(path), "--task", "chunking", "--columns", COLUMNS, "-q"]) == 0
+    words = ["train", f"{data}/train.txt", "-o", f"{path}", "--task", "chunking", "--columns", COLUMNS, "-q"]
+    assert main(words) == 0
     return path
-
-
-Run = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
@@ -72,12 +45,14 @@ def run(capfd: pytest.CaptureFixture[str]) -> Run:
 
 
 @pytest.fixture
-def shell() -> Callable[..., subprocess.CompletedProcess[bytes]]:
-    """Run a command line in a process of its own; `code` replaces `-m marginalia`."""
+def shell() -> Shell:
+    """Run a command line in a process of its own."""
 
-    def call(*words: object, **options: object) -> subprocess.CompletedProcess[bytes]:
+    def call(*words: object, **options: Any) -> subprocess.CompletedProcess[bytes]:
         command = [sys.executable, "-m", "marginalia", *map(str, words)]
         environment = {**os.environ, "PYTHONHASHSEED": "0"}
-        return subprocess.run(command, capture_output=True, timeout=60, env=environment, **options)  # type: ignore
+        return subprocess.run(
+            command, capture_output=True, timeout=60, env=environment, check=False, **options
+        )
 
     return call

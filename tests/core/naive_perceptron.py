@@ -1,4 +1,4 @@
-"""Collins's perceptron as its pseudo-code has it: dictionaries, enumeration, and a sum of w after every example."""
+"""Collins's perceptron as its pseudo-code says: dictionaries, enumeration, a sum of w after every example."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The meaning of a chain, by enumeration: every label sequence of a small lattice with its score.
 
-Nothing here is clever. The score of an output is written down once, in `score`, and everything the native search
-answers is compared with sums and sorts over all outputs.
+Nothing here is clever. The score of an output is written down once, in `score`, and everything that the
+native search answers is compared with sums and sorts over all outputs.
 """
 
 from __future__ import annotations
@@ -109,17 +109,25 @@ def outputs(p: Problem) -> Iterator[tuple[Output, float]]:
 
 
 def tie_key(order: int, y: Output) -> tuple[int, ...]:
-    """What decides between outputs of equal score: the lowest last state, then its lowest predecessor, and so on
-    backwards. A state of order 1 is a label, of order 2 a label and the one before it, that one first."""
+    """What decides between outputs of equal score: the lowest last state, then its lowest predecessor, and so
+    on backwards. A state of order 1 is a label, of order 2 a label and the one before it, that one first."""
     if order == 2 and len(y) > 1:
         return (y[-2], y[-1], *reversed(y[:-2]))
     return tuple(reversed(y))
 
 
 def random_problem(
-    seed: int, labels: int, length: int, order: int, *, edges: bool, whole: bool, masks: str, scale: float = 1.0
+    seed: int,
+    labels: int,
+    length: int,
+    order: int,
+    *,
+    edges: bool,
+    whole: bool,
+    masks: str,
+    scale: float = 1.0,
 ) -> Problem:
-    """`whole`: scores are small whole numbers, so that many outputs tie. `masks`: all, some or few are legal."""
+    """`whole`: scores are small whole numbers, so many outputs tie. `masks`: all, some or few are legal."""
     rng = np.random.default_rng(seed)
 
     def scores(*shape: int) -> np.ndarray:

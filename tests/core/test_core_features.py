@@ -20,14 +20,23 @@ from marginalia.features.program import Attribute, Program, Template, Value
 COLUMNS = ["word", "tag"]
 WORDS = ["a", "A", "ab", "Abba", "ba-b", "b", "Ωα", "naïve", "", "4b", "aab"]
 FUNCTIONS = [
-    *[("column", ""), ("lower", ""), ("shape", ""), ("collapsed-shape", ""), ("has", "upper"), ("match", "b*")],
+    *[
+        ("column", ""),
+        ("lower", ""),
+        ("shape", ""),
+        ("collapsed-shape", ""),
+        ("has", "upper"),
+        ("match", "b*"),
+    ],
     *[(f, str(n)) for f in ["prefix", "suffix"] for n in [1, 2, 3]],
 ]
 words = st.sampled_from(WORDS)
 attributes = st.one_of(
     st.builds(lambda f, c: Attribute(*f, c), st.sampled_from(FUNCTIONS), st.sampled_from(COLUMNS)),
     st.just(Attribute("first", "", "")),
-    st.builds(lambda name, c: Attribute("list", name, c), st.sampled_from(["one", "two"]), st.sampled_from(COLUMNS)),
+    st.builds(
+        lambda name, c: Attribute("list", name, c), st.sampled_from(["one", "two"]), st.sampled_from(COLUMNS)
+    ),
 )
 outside = st.lists(st.sampled_from(["", "_B", "<s>", "a"]), min_size=1, max_size=3).map(tuple)
 sentences = st.lists(st.tuples(words, words), max_size=6)
@@ -48,7 +57,12 @@ def programs(draw: st.DrawFn) -> Program:
 def native(program: Program, lists: dict[str, list[str]]) -> _core.Program:
     names = list(lists)
     sources = [
-        (a.function, a.argument, COLUMNS.index(a.column or "word"), names.index(a.argument) if a.function == "list" else 0)
+        (
+            a.function,
+            a.argument,
+            COLUMNS.index(a.column or "word"),
+            names.index(a.argument) if a.function == "list" else 0,
+        )
         for a in program.attributes
     ]
     return _core.Program(
@@ -152,7 +166,9 @@ def test_longest_matches(known: list[str], tokens: list[str]) -> None:
 
 def test_a_hundred_thousand_tokens() -> None:
     rng = np.random.default_rng(5)
-    sentence = [(f"w{rng.integers(30_000)}", str(rng.choice(WORDS[:5]))) for _ in range(100_000)]
+    stretches = [["-", *rng.choice(WORDS[:4], 24).tolist()] for _ in range(4_000)]  # no phrase has a "-"
+    tags = [tag for stretch in stretches for tag in stretch]
+    words = [f"w{n}" for n in rng.integers(0, 30_000, len(tags))]
     columns = tuple(Attribute("column", "", name) for name in COLUMNS)
     made = (*columns, Attribute("list", "one", "tag"), Attribute("first", "", ""))
 
@@ -161,11 +177,20 @@ def test_a_hundred_thousand_tokens() -> None:
 
     pieces = [(here(0),), (here(2), "/", here(0)), (here(0, -1), here(1)), (here(3), here(0, 3))]
     program = Program(made, tuple(Template("node", p) for p in pieces), {"one": ""})
-    lists = {"one": ["a b", "abba", "b a ab"]}
-    run, table = native(program, lists), table_of([sentence])
-    expected = expected_names(program, [sentence], lists)
+    lists = {"one": ["a ab", "abba", "ab a ab"]}
+    run, table = native(program, lists), table_of([list(zip(words, tags, strict=True))])
+    matches = [match for stretch in stretches for match in longest_matches(stretch, lists["one"])]
+    expected = []
+    for t, (word, tag, match) in enumerate(zip(words, tags, matches, strict=True)):
+        names = [word, (words[t - 1] if t else "<") + tag]
+        if match:
+            names.insert(1, f"{match}/{word}")
+        if t == 0:
+            names.append("1" + words[3])
+        expected.append([(False, name) for name in names])
     began = time.process_time()
     assert run.names(table) == expected
+    assert any(match == "I" for match in matches)
     index, examples = _core.FeatureIndex(True), _core.Examples()
     examples.add_growing(run, table, index)
     assert len(index) == len({name for token in expected for name in token})

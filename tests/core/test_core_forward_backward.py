@@ -85,8 +85,8 @@ def test_extreme_scores(method: str, scale: float, data: st.DataObject) -> None:
 @settings(steady, max_examples=400)
 @given(seed=st.integers(0, 2**32 - 1), labels=st.integers(2, 4), length=st.integers(2, 6))
 def test_scores_of_mixed_sizes(method: str, seed: int, labels: int, length: int) -> None:
-    """Each score has a size of its own, so that forward probabilities fall to the last bits of a double and later
-    tokens raise them again."""
+    """Each score has a size of its own, so that forward probabilities fall to the last bits of a double and
+    later tokens raise them again."""
     problem = random_problem(seed, labels, length, 1, edges=True, whole=False, masks="some")
     rng = np.random.default_rng(seed)
     assert problem.edge is not None
@@ -99,7 +99,7 @@ def test_scores_of_mixed_sizes(method: str, seed: int, labels: int, length: int)
 
 
 def late_evidence(gap: float) -> Problem:
-    """Label 1 loses by `gap` at the first token and wins by twice as much at the last; labels never change."""
+    """Label 1 loses by `gap` at the first token and wins by twice that at the last; labels never change."""
     return Problem(
         order=1,
         start=np.ones(2, np.uint8),
@@ -119,8 +119,8 @@ def test_underflow_that_later_evidence_undoes(gap: float) -> None:
 
 
 def test_a_small_scale_hides_no_small_state() -> None:
-    """Labels 1 and 2 both come out of the second token with products below 1e-308 or close to it; only their ratio
-    counts later."""
+    """All labels come out of the second token with products below 1e-277, some with few digits left; later
+    only their ratio counts."""
     problem = Problem(
         order=1,
         start=np.array([1, 0, 0], np.uint8),

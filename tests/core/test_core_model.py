@@ -1,4 +1,4 @@
-"""Finished models: the same answers as the weights they were made of, whatever the arrays' damage no crash."""
+"""Finished models: the same answers as the weights they were made of; damaged arrays never crash."""
 
 from __future__ import annotations
 
@@ -22,11 +22,13 @@ def thawed(arrays: Arrays) -> dict[tuple[bool, str, int], float]:
     """The weights of frozen arrays, by scope, name and output."""
     ends = arrays["name_end"].tolist()
     names = [arrays["names"][a:b].decode() for a, b in pairwise([0, *ends])]
+    edge = arrays.get("edge", np.zeros(len(arrays["keys"])))
     found = {}
     for row, (begin, end) in enumerate(pairwise([0, *arrays["row_end"].tolist()])):
         for i in range(begin, end):
-            key = bool(arrays["edge"][row]), names[row], int(arrays["narrow"][i])
-            found[key] = float(arrays["weights"][i])
+            if arrays["weights"][i]:
+                key = bool(edge[row]), names[row], int(arrays["narrow"][i])
+                found[key] = float(arrays["weights"][i])
     return found
 
 
@@ -37,10 +39,12 @@ def test_frozen_arrays_hold_the_weights_that_are_not_zero(world: World) -> None:
     expected = {}
     for (edge, name), row in numbered(world.program, world.table()).items():
         outputs, weights = trained.rows().cells(row)
-        expected.update({(edge, name, o): w for o, w in zip(outputs.tolist(), weights.tolist(), strict=True) if w})
+        expected.update(
+            {(edge, name, o): w for o, w in zip(outputs.tolist(), weights.tolist(), strict=True) if w}
+        )
     arrays = trained.arrays()
     assert thawed(arrays) == expected
-    keys = arrays["keys"].tolist()
+    keys = arrays["keys"][arrays["keys"] > 0].tolist()
     assert keys == sorted(set(keys))
 
 
@@ -126,7 +130,7 @@ def sound() -> Trained:
     return world.trained()
 
 
-ARRAYS = ["keys", "bucket", "row_end", "narrow", "weights", "edge", "constant_at", "constants"]
+ARRAYS = ["homes", "keys", "row_end", "narrow", "weights", "edge", "constant_at", "constants"]
 
 
 def unfit(name: str, array: np.ndarray) -> dict[str, Any]:
@@ -140,7 +144,9 @@ def unfit(name: str, array: np.ndarray) -> dict[str, Any]:
         "swapped": array.astype(array.dtype.newbyteorder()) if array.itemsize > 1 else array.astype(np.int8),
         "square": array[:, None],
         "strided": np.repeat(array, 2)[::2],
-        "unaligned": np.frombuffer(b"x" + array.tobytes(), array.dtype, offset=1) if array.itemsize > 1 else None,
+        "unaligned": np.frombuffer(b"x" + array.tobytes(), array.dtype, offset=1)
+        if array.itemsize > 1
+        else None,
         "list": array.tolist(),
         "none": None,
         "text": "damaged",
@@ -163,13 +169,17 @@ def test_arrays_that_do_not_fit(sound: Trained, name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "change"),
     [
-        *[(name, lambda a: a[::-1].copy()) for name in ["keys", "bucket", "row_end"]],
-        ("keys", lambda a: np.concatenate([a[:1], a[:-1]])),  # one key twice
+        *[(name, lambda a: a[::-1].copy()) for name in ["keys", "row_end", "narrow"]],
+        ("keys", lambda a: np.concatenate([a[:1], a[:-1]])),
+        ("keys", lambda a: np.where(np.arange(len(a)) == a.argmax() - 1, a.max(), a)),  # one key twice
+        ("keys", lambda a: np.full_like(a, 2**64 - 1)),
         ("narrow", lambda a: a + np.uint16(16)),
         ("constant_at", lambda a: a + np.uint32(10_000)),
         ("weights", lambda a: a * np.float32(np.nan)),
         ("constants", lambda a: a * np.float32(np.inf)),
-        ("bucket", lambda a: a + np.uint32(1)),
+        ("homes", lambda a: a * np.uint64(0)),
+        ("homes", lambda a: a - np.uint64(1)),
+        ("homes", lambda a: a + np.uint64(2**63)),
         ("row_end", lambda a: a + np.uint32(1)),
     ],
 )
@@ -177,6 +187,26 @@ def test_values_that_do_not_fit(sound: Trained, name: str, change: Any) -> None:
     arrays = sound.arrays()
     with pytest.raises(ValueError):
         _core.ChainModel(sound.world.shape, arrays | {name: change(arrays[name])})
+
+
+def test_a_node_feature_with_the_row_of_an_edge(sound: Trained) -> None:
+    """Its outputs are label pairs, in range by the flag, but there is no room for them among labels."""
+    arrays = {name: np.array(array) for name, array in sound.arrays().items() if name in ARRAYS}
+    begins = np.append(0, arrays["row_end"][:-1])
+    for row in np.flatnonzero((arrays["edge"] == 0) & (arrays["row_end"] > begins)):
+        arrays["edge"][row] = 1
+        arrays["narrow"][arrays["row_end"][row] - 1] = 15  # of 4 labels
+    model, world = _core.ChainModel(sound.world.shape, arrays), sound.world
+    labels = model.best(world.program, world.table(), _core.ChainSpace())
+    assert labels.max() < world.labels
+
+
+def test_freezing_what_does_not_fit(sound: Trained) -> None:
+    with pytest.raises(ValueError):
+        sound.rows().freeze(sound.index, 2)
+    few = _core.WeightTable(2, sound.world.shape.constants)
+    with pytest.raises(ValueError):
+        few.current.freeze(sound.index, sound.world.labels)
 
 
 def damaged(rng: np.random.Generator, arrays: Arrays) -> Arrays:

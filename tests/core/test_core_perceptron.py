@@ -118,7 +118,11 @@ def test_what_does_not_fit_is_refused() -> None:
     learner = _core.ChainLearner(shape, examples, weights)
     with pytest.raises(ValueError):
         learner.perceptron(np.array([99], np.uint32), 0)
-    for gold in [np.zeros(3, np.int32), np.full(examples.tokens, 3, np.int32), np.full(examples.tokens, -1, np.int32)]:
+    for gold in [
+        np.zeros(3, np.int32),
+        np.full(examples.tokens, 3, np.int32),
+        np.full(examples.tokens, -1, np.int32),
+    ]:
         with pytest.raises(ValueError):
             examples.set_gold(gold, 3)
     examples.add_known(world.program, world.table(), trained.index)

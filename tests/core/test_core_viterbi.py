@@ -86,8 +86,8 @@ def numpy_viterbi(problem: Problem) -> tuple[np.ndarray, float]:
     [(2, 22, 18_000), (2, 22, 17_332), (2, 22, 17_331), (1, 200, 42_000)],
 )
 def test_long_sentences(order: int, labels: int, length: int) -> None:
-    """More than 2^23 state scores are not all kept: the second half of viterbi.cpp. 17,331 * 484 is the last below
-    that, the others are above."""
+    """More than 2^23 state scores are not all kept: the second half of viterbi.cpp. 17,331 * 484 is the last
+    below that, the others are above."""
     problem = random_problem(7, labels, length, order, edges=False, whole=False, masks="some")
     found, best = problem.lattice().best()
     expected, most = numpy_viterbi(problem)

@@ -97,7 +97,7 @@ class Trained:
 
     def arrays(self, wide: bool = False) -> dict[str, np.ndarray]:
         """What a model file would hold."""
-        arrays = self.rows().freeze(self.index)
+        arrays = self.rows().freeze(self.index, self.world.labels)
         outputs = arrays.pop("outputs")
         arrays["wide" if wide else "narrow"] = outputs.astype(np.uint32 if wide else np.uint16)
         at, weights = self.rows().cells(0)
@@ -114,7 +114,15 @@ def random_sentence(rng: np.random.Generator, length: int) -> Sentence:
 
 
 def random_world(
-    seed: int, labels: int, order: int, *, edges: bool, transitions: bool, masked: bool, most: int = 5, count: int = 5
+    seed: int,
+    labels: int,
+    order: int,
+    *,
+    edges: bool,
+    transitions: bool,
+    masked: bool,
+    most: int = 5,
+    count: int = 5,
 ) -> World:
     """Label 0 is legal everywhere, so that every sentence has an output; the gold ones need not be legal."""
     rng = np.random.default_rng(seed)

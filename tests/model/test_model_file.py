@@ -32,7 +32,9 @@ def outputs(tagger: mg.Tagger, toys: Toys) -> list[Any]:
 
 
 def same(a: SavedModel, b: SavedModel) -> bool:
-    arrays = a.arrays.keys() == b.arrays.keys() and all(np.array_equal(a.arrays[k], b.arrays[k]) for k in a.arrays)
+    arrays = a.arrays.keys() == b.arrays.keys() and all(
+        np.array_equal(a.arrays[k], b.arrays[k]) for k in a.arrays
+    )
     return arrays and a.metadata() == b.metadata()
 
 

@@ -106,7 +106,9 @@ def test_unwritable_folder_by_permission_error(
     assert_untouched(target)
 
 
-@pytest.mark.parametrize("place", ["folder", "", "model.mg/inside.mg", "missing/model.mg", "nul\0.mg", "n" * 300])
+@pytest.mark.parametrize(
+    "place", ["folder", "", "model.mg/inside.mg", "missing/model.mg", "nul\0.mg", "n" * 300]
+)
 def test_impossible_places(tagger: mg.Tagger, target: Path, place: str) -> None:
     (target.parent / "folder").mkdir()
     with pytest.raises(mg.ModelError, match="cannot write the model"):

@@ -54,8 +54,9 @@ def _columns(
     if format == "conll":
         return _named(saved, tuple(columns.split()) if columns else None, label)
     if format == "conllu":
-        needed = tuple(columns.split()) if columns else _features(saved)
-        return tuple(dict.fromkeys([*needed, label or saved.label])), _conllu_label(label or saved.label)
+        chosen = _conllu_label(label or saved.label)
+        needed = tuple(columns.split()) if columns else _conllu_features(saved)
+        return tuple(dict.fromkeys([*needed, chosen])), chosen
     if label not in (None, "label"):
         raise SettingsError(f"--label: found '{label}', but in {format} files labels are called 'label'.")
     return ("word", "label"), "label"
@@ -79,6 +80,18 @@ def _named(
 
 def _features(saved: SavedModel) -> tuple[str, ...]:
     return saved.program.columns or saved.columns[:1]
+
+
+def _conllu_features(saved: SavedModel) -> tuple[str, ...]:
+    from marginalia.corpus.conllu import FIELDS
+
+    known = {"word", *FIELDS}
+    # A model's first column has its words, whatever it is called.
+    needed = ["word" if name == saved.columns[0] and name not in known else name for name in _features(saved)]
+    missing = [name for name in needed if name not in known and not name.startswith("misc.")]
+    if missing:
+        raise SettingsError(f"the model needs the column '{missing[0]}', which CoNLL-U files do not have.")
+    return tuple(needed)
 
 
 def _conllu_label(label: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from marginalia.corpus.blocks import Block, pack, read_blocks
+from marginalia.corpus.blocks import Block, column_names, pack, read_blocks
 from marginalia.corpus.formats import format_of
 from marginalia.corpus.records import Sentence, Span
 from marginalia.corpus.schemes import labels_of, spans_of
@@ -44,7 +44,8 @@ def read_batches(
     """The sentences of a file. The label column may be missing unless it is among those in `need`."""
     if layout.format == "conll":
         for block in read_blocks(source, block_bytes=block_bytes, **layout.options):
-            yield Batch(_named(block, layout))
+            if block.table.tokens or not need:
+                yield Batch(_named(block, layout))
         return
     wanted = tuple(dict.fromkeys([*layout.columns, *need]))
     sentences = _records(source, layout, wanted)
@@ -57,6 +58,8 @@ def _named(block: Block, layout: Layout) -> Block:
     """The block with the layout's names; one column less than those means that the label is not there."""
     found, names = block.table.columns, layout.columns
     without = tuple(name for name in names if name != layout.label)
+    if not block.table.tokens:  # nothing but blank lines and comments, to be written back
+        return replace(block, columns=without)
     if found in (len(names), len(without)):
         return replace(block, columns=names if found == len(names) else without)
     message = f"found {found} columns, expected {len(names)} ({' '.join(names)})"
@@ -85,10 +88,12 @@ def guess_layout(
     """The layout of a training file from what the user said and what its first lines show."""
     name = format_of(name_of(source), format).name
     if name == "conll":
-        named = tuple(columns.split() if isinstance(columns, str) else columns or ())
+        named = column_names(columns)
         if not named:
             first = next(read_blocks(source, block_bytes=1 << 16, **options), None)
             named = first.columns if first is not None else ()
+        if not named:
+            raise DataError("found no sentences, expected at least one", file=name_of(source))
     elif name == "conllu":
         named = tuple(
             columns.split() if isinstance(columns, str) else columns or ("word", "lemma", "upos", "xpos")

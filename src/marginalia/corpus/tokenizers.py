@@ -22,9 +22,8 @@ _FIELDS = re.compile(
     rf"{_AMOUNT}(?=[^\W\d_{_FRACTION}]+\.?(?:[\s{_SIGN}]|$))"  # an amount with its unit behind it
     rf"|(?:[^\s{_SIGN}]|(?<=\d)[,/](?=\d))+|[{_SIGN}]"
 )
-_ABBREVIATIONS = frozenset(
-    "approx c ca cl cm dl doz fl g gal in kg l lb lbs lg med ml no opt oz pc pcs pkg pkgs pt qt sm t tbs tbsp "
-    "temp tsp".split()
+_ABBREVIATIONS = re.compile(
+    r"approx|c|ca|cl|cm|dl|doz|fl|g|gal|in|kg|l|lbs?|lg|med|ml|no|opt|oz|pcs?|pkgs?|pt|qt|sm|t|tbsp?|temp|tsp"
 )
 
 
@@ -69,12 +68,18 @@ def fields(text: str) -> Offsets:
     found = [match.span() for match in _FIELDS.finditer(text)]
     if found and text[slice(*found[-1])].endswith("."):
         start, end = found[-1]
-        if end - start > 1 and text[start : end - 1].lower() not in _ABBREVIATIONS:
+        word = text[start : end - 1].rpartition("-")[2].lower()
+        if end - start > 1 and not _ABBREVIATIONS.fullmatch(word):
             found[-1:] = [(start, end - 1), (end - 1, end)]
     return found
 
 
-TOKENIZERS: dict[str, Tokenizer] = {"whitespace": whitespace, "words": words, "characters": characters, "fields": fields}
+TOKENIZERS: dict[str, Tokenizer] = {
+    "whitespace": whitespace,
+    "words": words,
+    "characters": characters,
+    "fields": fields,
+}
 
 
 def tokenizer_named(name: str) -> Tokenizer:

@@ -81,6 +81,8 @@ class ChainDecoder:
 
     def best(self, block: Block) -> Ids:
         """The best label ids of all tokens of a block."""
+        if not block.table.tokens:  # such a block may have no columns
+            return np.zeros(0, np.int32)
         return self._model.best(self._program(block), block.table, self._space())
 
     def k_best(

@@ -117,11 +117,17 @@ class LabelCoder:
     """Numbers the labels of block after block, in the scheme to train in."""
 
     def __init__(self, corpus: Corpus, settings: Mapping[str, Any]) -> None:
-        self._label, self._repair = corpus.layout.label, bool(settings["repair"])
         self.scheme = _scheme_of(corpus, settings["scheme"])
-        same = settings["encode"] == "same" or self.scheme is None
-        self.encoding = self.scheme if same else scheme_named(settings["encode"]).name
+        # Where B and E are optional, an odd one leaves no doubt about the spans: such labels are always repaired.
+        optional = self.scheme in ("IOB1", "IOE1")
+        self._label, self._repair = corpus.layout.label, bool(settings["repair"]) or optional
+        encode = settings["encode"]
+        if encode == "auto":
+            encode = "IOBES" if optional else "same"
+        same = encode == "same" or self.scheme is None
+        self.encoding = self.scheme if same else scheme_named(encode).name
         self.numbers: dict[str, int] = {}
+        self.unseen: list[str] = []  # labels of held-out data only, numbered after all others
         self.repaired = 0
 
     @property
@@ -130,7 +136,7 @@ class LabelCoder:
         return list(self.numbers)
 
     def encode(self, block: Block, *, grow: bool) -> Ids:
-        """The numbers of a block's labels. New ones get numbers if `grow`, else -1 to be scored as wrong."""
+        """The numbers of a block's labels. New ones join `labels` if `grow`, else `unseen`, to be scored as wrong."""
         names, ids, repaired = encode_labels(block, self._label, self.scheme, mend=self._repair)
         self.repaired += repaired if grow else 0
         if self.encoding != self.scheme:
@@ -138,7 +144,10 @@ class LabelCoder:
         if grow:
             for name in names:
                 self.numbers.setdefault(name, len(self.numbers))
-        table = np.array([self.numbers.get(name, -1) for name in names], np.int32)
+        else:
+            self.unseen += [name for name in names if name not in self.numbers and name not in self.unseen]
+        known = {**self.numbers, **{name: i for i, name in enumerate(self.unseen, len(self.numbers))}}
+        table = np.array([known[name] for name in names], np.int32)
         return table[ids] if len(names) else ids
 
     def close(self) -> None:

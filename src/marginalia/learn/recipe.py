@@ -21,9 +21,9 @@ DATA_SETTINGS = (
     ),
     Setting(
         "encode",
-        "same",
-        "Scheme to train in; tagging translates back to the data's scheme.",
-        choices=("same", *SCHEMES),
+        "auto",
+        "Scheme to train in; tagging translates back. auto: IOBES if the data have IOB1 or IOE1, else the same.",
+        choices=("auto", "same", *SCHEMES),
     ),
     Setting(
         "repair",

@@ -167,10 +167,9 @@ class _DevSet:
         flat = np.concatenate(gold) if gold else np.zeros(0, np.int32)
         if not flat.size:
             raise DataError("found no labelled sentences, expected some to hold out", file=corpus.name)
-        # A label never seen in training is scored as one that is never predicted.
-        self._labels = [*coder.labels, "?" if coder.encoding is None else "B-?"]
+        self._labels = [*coder.labels, *coder.unseen]
         self._spans = coder.encoding is not None
-        self._gold = np.where(flat < 0, np.int32(len(coder.labels)), flat)
+        self._gold = flat
 
     def score(self, shape: _core.ChainShape, rows: _core.SparseRows, threads: int) -> Report:
         size = self._examples.sentences

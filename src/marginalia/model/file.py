@@ -24,12 +24,11 @@ FORMAT = "marginalia"
 VERSION = 1
 _MOST_HEADER = 100_000_000  # the container's own limit
 _DTYPES = {"U8": np.uint8, "U16": np.uint16, "U32": np.uint32, "U64": np.uint64, "F32": np.float32}
+_NAMES = {np.dtype(dtype).name: name for name, dtype in _DTYPES.items()}
 
 
 def to_bytes(model: SavedModel) -> bytes:
     """The model as the bytes of its file; equal models give equal bytes."""
-    from safetensors.numpy import save as serialize
-
     description = json.dumps(model.metadata(), ensure_ascii=False, sort_keys=True)
     arrays = {name: np.ascontiguousarray(array) for name, array in sorted(model.arrays.items())}
     metadata = {
@@ -38,7 +37,23 @@ def to_bytes(model: SavedModel) -> bytes:
         "checksum": _checksum(description, arrays),
         "model": description,
     }
-    return serialize(arrays, metadata)
+    return _container(arrays, metadata)
+
+
+def _container(arrays: Arrays, metadata: dict[str, str]) -> bytes:
+    # The safetensors library writes the metadata in an order that changes from call to call; ours is fixed.
+    header: dict[str, Any] = {"__metadata__": metadata}
+    parts: list[bytes] = []
+    begin = 0
+    for name in sorted(arrays, key=lambda name: (-arrays[name].itemsize, name)):  # so each one is aligned
+        array = arrays[name]
+        offsets = [begin, begin + array.nbytes]
+        header[name] = {"dtype": _NAMES[array.dtype.name], "shape": list(array.shape), "data_offsets": offsets}
+        parts.append(array.tobytes())
+        begin += array.nbytes
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    return b"".join([len(text).to_bytes(8, "little"), text, *parts])
 
 
 def save(model: SavedModel, path: str | os.PathLike[str]) -> None:

@@ -1,0 +1,126 @@
+"""`marginalia inspect`: what a model has learned, against the weights themselves."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli_world import COLUMNS, Run
+
+import marginalia as mg
+from marginalia.cli.text import Paint, count, seconds, size
+from marginalia.decode import Contribution
+from marginalia.model.inspection import Inspection
+
+
+def as_json(run: Run, *words: object) -> dict[str, Any]:
+    code, out, _ = run("inspect", *words, "--json")
+    assert code == 0
+    found: dict[str, Any] = json.loads(out)
+    return found
+
+
+def test_text(run: Run, model: Path) -> None:
+    code, out, err = run("inspect", model, "--top", 3)
+    assert (code, err) == (0, "")
+    for part in (
+        "word pos chunk (conll), label chunk",
+        "IOB2",
+        "passes=10",
+        "fingerprint",
+        "speaks for B-NP",
+    ):
+        assert part in out
+    assert "\x1b" not in out
+
+
+def test_json(run: Run, model: Path) -> None:
+    found = as_json(run, model, "--top", 5)
+    assert found["labels"] == list(mg.load(model).saved.labels)
+    assert found["settings"]["order"] == 1
+    assert found["size"] == model.stat().st_size
+    assert found["arrays"]["weights"] > 0
+    assert found["format_version"] == 1
+    assert len(found["history"]) >= 1
+    assert found["strongest"].keys() == set(found["labels"])
+    for sides in found["strongest"].values():
+        assert all(item["weight"] > 0 for item in sides["positive"])
+        assert all(item["weight"] < 0 for item in sides["negative"])
+        assert len(sides["positive"]) <= 5
+    assert found["transitions"].keys() <= {"start", "end", "transition"}
+
+
+def test_one_label_and_find(run: Run, model: Path) -> None:
+    found = as_json(run, model, "--label", "B-VP", "--top", 1000)
+    assert list(found["strongest"]) == ["B-VP"]
+    assert all("B-VP" in item["labels"] for items in found["transitions"].values() for item in items)
+    found = as_json(run, model, "--find", "VBZ")
+    assert found["found"]
+    assert all("VBZ" in item["feature"] for item in found["found"])
+    only = as_json(run, model, "--find", "VBZ", "--label", "B-VP")["found"]
+    assert {item["labels"][-1] for item in only} == {"B-VP"}
+    assert "features found" in run("inspect", model, "--find", "VBZ")[1]
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_the_weights_are_those_that_score(run: Run, data: Path, tmp_path: Path, order: int) -> None:
+    """Whatever a tagger says it added up is what inspection shows."""
+    (tmp_path / "features.txt").write_text("word[0]\npos[-1]/pos[0]\nedge: word[0]\nedge:\n")
+    words = ("--columns", COLUMNS, "--features", tmp_path / "features.txt", "--set", f"order={order}", "-q")
+    assert run("train", data / "train.txt", "-o", tmp_path / "m.mg", *words)[0] == 0
+    tagger = mg.load(tmp_path / "m.mg")
+    inspection = Inspection(tagger.saved)
+    shown = {
+        (item.feature, item.labels): item.weight
+        for label in tagger.saved.labels
+        for positive in (True, False)
+        for item in inspection.strongest(label, 10**6, positive=positive)
+    }
+    for kind, items in inspection.transitions(10**6).items():
+        shown |= {(kind, tuple(name for name in item.labels if name != "^")): item.weight for item in items}
+    block = next(mg.corpus.read_blocks(data / "test.txt", COLUMNS))
+    ids = tagger.decoder.best(block)
+    starts = block.table.sentence_starts
+    for sentence in range(5):
+        labels = ids[starts[sentence] : starts[sentence + 1]].tolist()
+        parts: list[Contribution] = tagger.decoder.features_of(block, sentence, labels)
+        assert all(shown[part.feature, part.labels] == part.weight for part in parts)
+    assert ("trigram" in inspection.transitions(5)) == (order == 2)
+
+
+def test_without_names(run: Run, data: Path, tmp_path: Path) -> None:
+    run("train", data / "train.txt", "-o", tmp_path / "m.mg", "--set", "names=off", "-q")
+    code, out, _ = run("inspect", tmp_path / "m.mg", "--top", 2)
+    assert code == 0
+    assert "names were not kept" in out
+    assert "#" in out
+    assert as_json(run, tmp_path / "m.mg", "--find", "cat")["found"] == []
+
+
+def test_mistakes(run: Run, model: Path, data: Path, tmp_path: Path) -> None:
+    assert "unknown label 'B-NQ'. Did you mean 'B-NP'?" in run("inspect", model, "--label", "B-NQ")[2]
+    assert "cannot read the model" in run("inspect", tmp_path / "no.mg")[2]
+    assert run("inspect", data / "train.txt")[0] == 1
+    (tmp_path / "empty.mg").write_bytes(b"")
+    assert "the file is empty" in run("inspect", tmp_path / "empty.mg")[2]
+
+
+def test_numbers_for_people() -> None:
+    assert (count(1, "label"), count(2012, "label")) == ("1 label", "2,012 labels")
+    assert (size(999), size(5_400_000), size(10**13)) == ("999 bytes", "5.4 MB", "10000.0 GB")
+    assert (seconds(1.26), seconds(75), seconds(3725)) == ("1.3 s", "1 min 15 s", "1 h 02 min")
+
+
+def test_paint(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Terminal:
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    assert Paint(Terminal())("x", "31") == "\x1b[31mx\x1b[0m"  # type: ignore[arg-type]
+    assert Paint(Terminal(), wanted=False)("x", "31") == "x"  # type: ignore[arg-type]
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert Paint(Terminal())("x", "31") == "x"  # type: ignore[arg-type]

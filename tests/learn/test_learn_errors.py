@@ -1,0 +1,196 @@
+"""What cannot be trained is refused before work begins, with the reason and, where it can be, a suggestion."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import marginalia as mg
+from marginalia.config import resolve
+from marginalia.learn import TASKS, make_recipe, prepare
+from marginalia.learn.recipe import LEARNERS, STRUCTURES, declared
+
+Toys = Callable[..., Any]
+PAIR = (["a", "b"], ["B-X", "O"])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"pases": 3}, "unknown setting 'pases'. Did you mean 'passes'?"),
+        ({"cut_off": 3}, "Did you mean 'cutoff'?"),
+        ({"xyzzy": 3}, "Expected one of: average, cutoff"),
+        ({"task": "chunkin"}, "unknown task 'chunkin'. Did you mean 'chunking'?"),
+        ({"structure": "chian"}, "Did you mean 'chain'?"),
+        ({"learner": "perceptrons"}, "Did you mean 'perceptron'?"),
+        ({"features": "chunkng"}, "chunking"),
+        ({"passes": 0}, "found 0, expected a whole number from 1 to"),
+        ({"passes": "many"}, "setting 'passes': found 'many'"),
+        ({"passes": 1.5}, "setting 'passes': found 1.5"),
+        ({"passes": True}, "setting 'passes': found True"),
+        ({"passes": None}, "setting 'passes'"),
+        ({"passes": float("inf")}, "setting 'passes'"),
+        ({"passes": float("nan")}, "setting 'passes'"),
+        ({"order": 3}, "setting 'order': found 3"),
+        ({"patience": -1}, "setting 'patience'"),
+        ({"average": "median"}, "expected mean or none"),
+        ({"shuffle": "perhaps"}, "expected on or off"),
+        ({"scheme": "IOB9"}, "setting 'scheme'"),
+        ({"encode": "IOB9"}, "setting 'encode'"),
+        ({"seed": -1}, "seed: found -1"),
+        ({"seed": 2**63}, "seed: found"),
+        ({"seed": 1.5}, "seed: found 1.5"),
+        ({"seed": "1"}, "seed: found '1'"),
+    ],
+)
+def test_unknown_and_unfit_settings(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(mg.SettingsError) as caught:
+        mg.train([PAIR], **options)
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("value", [3, "3", 3.0, np.int64(3)])
+def test_numbers_may_come_in_any_shape(value: object) -> None:
+    assert make_recipe(settings={"passes": value}).settings["passes"] == 3
+
+
+@pytest.mark.parametrize("value", ["on", "ON", "true", "yes", "1", True, 1])
+def test_truth_may_come_in_any_shape(value: object) -> None:
+    assert make_recipe(settings={"stream": value}).settings["stream"] is True
+
+
+def test_settings_are_declared_once() -> None:
+    for structure in STRUCTURES:
+        for learner in LEARNERS:
+            names = [setting.name for setting in declared(structure, learner)]
+            assert len(set(names)) == len(names)
+            for setting in declared(structure, learner):
+                assert setting.read(setting.default) == setting.default
+                assert setting.help.endswith(".")
+                assert setting.expected()
+    assert resolve(declared("chain", "perceptron"), {}) == make_recipe().settings
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_every_task_is_a_recipe(task: str) -> None:
+    recipe = make_recipe(task)
+    assert recipe.features == TASKS[task].features
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ([], "found no sentences"),
+        (iter(()), "found no sentences"),
+        ([([], [])], "found no labelled sentences"),
+        ([(["a"], ["O", "O"])], "complete column 'label'"),
+        ([({"word": ["a"], "tag": []}, ["O"])], "complete column 'tag'"),
+        ([("ab", ["O", "O"])], "found a string"),
+        ([(["a"], "O")], "found a string"),
+        ([(["a"], ["O"], ["O"])], "expected a Sentence or a pair"),
+        ([3], "expected a Sentence or a pair"),
+        (
+            [mg.Sentence({"word": ["a"], "label": ["O"]}), mg.Sentence({"word": ["a"]})],
+            "complete column 'label'",
+        ),
+    ],
+)
+def test_unfit_records(data: Any, message: str) -> None:
+    with pytest.raises(mg.DataError, match=message):
+        mg.train(data)
+
+
+@pytest.mark.parametrize("content", ["", "\n\n\n", "# only a comment\n\n"])
+def test_empty_files(tmp_path: Path, content: str) -> None:
+    path, good = tmp_path / "empty.txt", tmp_path / "good.txt"
+    path.write_text(content)
+    good.write_text("a B-X\n\n")
+    for options in ({"columns": "word label"}, {}):
+        with pytest.raises(mg.MarginaliaError) as caught:
+            mg.train(path, **options)
+        assert "empty.txt" in str(caught.value) or isinstance(caught.value, mg.SettingsError)
+        with pytest.raises(mg.DataError, match=r"empty\.txt"):
+            mg.train(good, path, **options)
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(mg.DataError, match=r"nothing\.txt"):
+        mg.train(tmp_path / "nothing.txt")
+
+
+def test_files_without_the_label_column(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("a T\nb T\n\n")
+    with pytest.raises(mg.DataError, match=r"a\.txt.*no label column 'label'"):
+        mg.train(tmp_path / "a.txt", columns="word tag label")
+    with pytest.raises(mg.SettingsError, match="label: found 'chunk'"):
+        mg.train(tmp_path / "a.txt", columns="word tag", label="chunk")
+
+
+def test_illegal_labels_are_refused_or_repaired(tmp_path: Path) -> None:
+    legal = "a B-X\nb I-X\nc O\n\n" * 20
+    path = tmp_path / "a.txt"
+    path.write_text(legal + "a O\nb I-X\nc B-Y\n\n")
+    with pytest.raises(mg.DataError, match=r"a\.txt:82:3: I-X cannot follow O in IOB2"):
+        mg.train(path, scheme="IOB2")
+    run = prepare(str(path), None, make_recipe(settings={"repair": "on", "scheme": "IOB2", "passes": 1}))
+    list(run)
+    assert run.coder.repaired == 1
+    assert run.notes == ["repaired 1 labels that IOB2 does not allow"]
+    streamed = {"repair": "on", "scheme": "IOB2", "passes": 3, "stream": True}
+    run = prepare(str(path), None, make_recipe(settings=streamed))
+    list(run)
+    assert run.coder.repaired == 1
+
+
+def test_labels_outside_the_scheme_are_placed(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("a B-X\nb NN\n\n")
+    with pytest.raises(mg.DataError, match=r"a\.txt:2:3: found label 'NN', expected a label of IOB2"):
+        mg.train(tmp_path / "a.txt", scheme="IOB2")
+
+
+@pytest.mark.parametrize(("order", "most"), [(1, 4096), (2, 256)])
+def test_too_many_labels_are_refused(order: int, most: int) -> None:
+    words = [f"w{i}" for i in range(most + 1)]
+    with pytest.raises(mg.DataError, match=f"found {most + 1} distinct labels, expected at most {most}"):
+        mg.train([(words, words)], order=order)
+
+
+def test_a_hundred_labels_of_order_two() -> None:
+    words = [f"w{i}" for i in range(100)]
+    tagger = mg.train([(words, words)], order=2, average="none", passes=100)
+    assert tagger.tag(words).labels == tuple(words)
+
+
+def test_left_out_templates_are_noted() -> None:
+    run = prepare([(["a"], ["O"])], None, make_recipe("chunking"))
+    assert any("pos" in note for note in run.notes)
+
+
+def test_users_records_are_not_changed() -> None:
+    records = [
+        mg.Sentence({"word": ["Anna", "slept"]}, spans=[mg.Span(0, 1, "P")]),
+        mg.Sentence({"word": ["a"]}),
+    ]
+    tagger = mg.train(records, passes=3)
+    assert tagger.labels == ("B-P", "O")
+    assert [list(record.columns) for record in records] == [["word"], ["word"]]
+
+
+def test_sentences_without_spans_among_those_with(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text(
+        '{"text": "nobody slept", "spans": []}\n{"text": "Anna slept", "spans": [[0, 4, "P"]]}\n',
+        encoding="utf-8",
+    )
+    by_records, by_file = mg.train(mg.read_jsonl(path), passes=3), mg.train(path, passes=3)
+    assert by_records.tag(["Anna", "slept"]).labels == by_file.tag(["Anna", "slept"]).labels == ("B-P", "O")
+
+
+def test_feature_columns_must_be_there(tmp_path: Path) -> None:
+    (tmp_path / "t.txt").write_text("word[0]\npos[0]\n")
+    with pytest.raises(mg.SettingsError, match="pos"):
+        mg.train([PAIR], features=str(tmp_path / "t.txt"))
