@@ -23,20 +23,49 @@ ChainConstants::ChainConstants(const ChainShape& shape) {
   end = masked(shape.end);
   transition = masked(shape.transition);
   trigram.assign(shape.constants() - shape.trigram_at(), 0.0);
+  list_narrow(shape.labels);
+  trigram_bounds.least.assign(trigram.size() / shape.labels, 0.0);
+  trigram_bounds.most = trigram_bounds.least;
+}
+
+void ChainConstants::list_narrow(std::size_t labels) {
+  is_narrow_.assign(labels, 0);
+  transition_bounds.least.assign(labels, 0.0);
+  transition_bounds.most.assign(labels, kIllegal);
+  for (std::size_t to = 0; to < labels; ++to) {
+    std::vector<std::uint32_t> legal;
+    for (std::size_t from = 0; from < labels; ++from)
+      if (transition[from * labels + to] != kIllegal) legal.push_back(static_cast<std::uint32_t>(from));
+    if (legal.size() * 4 < labels) {
+      is_narrow_[to] = 1;
+      narrow.push_back(static_cast<std::uint32_t>(to));
+      predecessor.insert(predecessor.end(), legal.begin(), legal.end());
+      narrow_end.push_back(static_cast<std::uint32_t>(predecessor.size()));
+    } else {
+      for (std::size_t from = 0; from < labels; ++from)
+        transition_bounds.include(from, transition[from * labels + to]);
+    }
+  }
 }
 
 void ChainConstants::set(const ChainShape& shape, std::size_t at, double value) {
   const auto assign = [value](double& score) {
-    if (score != kIllegal) score = value;
+    if (score == kIllegal) return false;
+    score = value;
+    return true;
   };
-  if (at >= shape.trigram_at())
-    assign(trigram[at - shape.trigram_at()]);
-  else if (at >= shape.transition_at())
-    assign(transition[at - shape.transition_at()]);
-  else if (at >= shape.end_at())
+  const std::size_t n = shape.labels;
+  if (at >= shape.trigram_at()) {
+    const std::size_t i = at - shape.trigram_at();
+    if (assign(trigram[i])) trigram_bounds.include(i / n, value);
+  } else if (at >= shape.transition_at()) {
+    const std::size_t i = at - shape.transition_at();
+    if (assign(transition[i]) && is_narrow_[i % n] == 0) transition_bounds.include(i / n, value);
+  } else if (at >= shape.end_at()) {
     assign(end[at - shape.end_at()]);
-  else
+  } else {
     assign(start[at]);
+  }
 }
 
 double path_score(const Lattice& lattice, const std::uint32_t* labels) {

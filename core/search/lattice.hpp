@@ -32,13 +32,36 @@ struct ChainShape {
 // Throws std::invalid_argument unless sizes agree and the order is 1 or 2.
 void check(const ChainShape& shape);
 
+// Between which scores a row of transitions lies: what lets Viterbi skip most rows. Never too narrow; may get
+// too wide while weights move.
+struct RowBounds {
+  std::vector<double> least, most;
+
+  void include(std::size_t row, double value) {
+    least[row] = value < least[row] ? value : least[row];
+    most[row] = value > most[row] ? value : most[row];
+  }
+};
+
 // Row 0 as dense scores, with kIllegal where the shape forbids.
 struct ChainConstants {
   std::vector<double> start, end, transition;
   std::vector<double> trigram;  // [L+1][L][L], first index L = before the sentence; empty for order 1
 
+  // Labels that few others may precede (I-X after B-X and I-X only) have their predecessors listed, and do
+  // not count in the bounds: else nearly every row would have an illegal member and be unbounded.
+  std::vector<std::uint32_t> narrow;       // such labels
+  std::vector<std::uint32_t> narrow_end;   // [narrow] where the predecessors of each end ...
+  std::vector<std::uint32_t> predecessor;  // ... in this list
+  RowBounds transition_bounds;             // [L] over labels that are not narrow
+  RowBounds trigram_bounds;                // [(L+1)*L]
+
   explicit ChainConstants(const ChainShape& shape);
   void set(const ChainShape& shape, std::size_t at, double value);  // constant number `at` of row 0
+
+ private:
+  std::vector<std::uint8_t> is_narrow_;  // [L]
+  void list_narrow(std::size_t labels);
 };
 
 struct Lattice {

@@ -18,19 +18,18 @@ void max_add(double* __restrict out, const double* __restrict row, double shift,
   }
 }
 
-// out[c] = max over p of in[p] + matrix[p][c], for an n by n matrix.
-MARGINALIA_KERNEL
-void max_product(double* __restrict out, const double* __restrict in, const double* __restrict matrix,
-                 std::size_t n) {
-  for (std::size_t c = 0; c < n; ++c) out[c] = kIllegal;
-  for (std::size_t p = 0; p < n; ++p) {
-    const double shift = in[p];
-    if (shift == kIllegal) continue;
-    const double* __restrict row = matrix + p * n;
-    for (std::size_t c = 0; c < n; ++c) {
-      const double score = row[c] + shift;
-      out[c] = score > out[c] ? score : out[c];
-    }
+// out[c] = max over k < n of in[k * in_step] + matrix[row(k)][c], row(k) = first_row + k * row_step. Rows
+// that by their bounds cannot reach what the best row gives to every c are skipped; usually few remain.
+template <class Row>
+void max_product(double* out, const double* in, std::size_t in_step, const double* matrix,
+                 const RowBounds& bounds, std::size_t n, Row&& row) {
+  double floor = kIllegal;
+  for (std::size_t k = 0; k < n; ++k) floor = std::max(floor, in[k * in_step] + bounds.least[row(k)]);
+  std::fill(out, out + n, kIllegal);
+  for (std::size_t k = 0; k < n; ++k) {
+    const double shift = in[k * in_step];
+    if (shift != kIllegal && shift + bounds.most[row(k)] >= floor)
+      max_add(out, matrix + row(k) * n, shift, n);
   }
 }
 
@@ -48,29 +47,61 @@ void first_step(const Lattice& lattice, double* out) {
   for (std::size_t c = 0; c < lattice.labels(); ++c) out[c] = lattice.constants->start[c] + lattice.node[c];
 }
 
-// Scores of the states at t >= 1 from those at t - 1.
-void step(const Lattice& lattice, std::size_t t, const double* in, double* out,
-          std::vector<double>& scratch) {
+// out[c] for narrow labels, from their listed predecessors.
+void fill_narrow(const ChainConstants& constants, const double* in, std::size_t n, double* out) {
+  std::uint32_t i = 0;
+  for (std::size_t k = 0; k < constants.narrow.size(); ++k) {
+    const std::uint32_t to = constants.narrow[k];
+    out[to] = kIllegal;
+    for (; i < constants.narrow_end[k]; ++i) {
+      const std::uint32_t from = constants.predecessor[i];
+      out[to] = std::max(out[to], constants.transition[from * n + to] + in[from]);
+    }
+  }
+}
+
+void step_order_1(const Lattice& lattice, std::size_t t, const double* in, double* out,
+                  std::vector<double>& scratch) {
+  const std::size_t n = lattice.labels();
+  const ChainConstants& constants = *lattice.constants;
+  if (lattice.edge.empty()) {
+    max_product(out, in, 1, constants.transition.data(), constants.transition_bounds, n,
+                [](std::size_t k) { return k; });
+    fill_narrow(constants, in, n, out);
+  } else {
+    const double* pairs = transitions_at(lattice, t, scratch);
+    std::fill(out, out + n, kIllegal);
+    for (std::size_t p = 0; p < n; ++p)
+      if (in[p] != kIllegal) max_add(out, pairs + p * n, in[p], n);
+  }
+  for (std::size_t c = 0; c < n; ++c) out[c] += lattice.node[t * n + c];
+}
+
+void step_order_2(const Lattice& lattice, std::size_t t, const double* in, double* out,
+                  std::vector<double>& scratch) {
   const std::size_t n = lattice.labels();
   const double* pairs = transitions_at(lattice, t, scratch);
-  const double* node = lattice.node.data() + t * n;
-  if (lattice.shape->order == 1) {
-    max_product(out, in, pairs, n);
-    for (std::size_t c = 0; c < n; ++c) out[c] += node[c];
-    return;
-  }
   const double* trigram = lattice.constants->trigram.data();
   for (std::size_t b = 0; b < n; ++b) {
     double* row = out + b * n;
-    std::fill(row, row + n, kIllegal);
     if (t == 1) {
+      std::fill(row, row + n, kIllegal);
       max_add(row, trigram + (n * n + b) * n, in[b], n);
     } else {
-      for (std::size_t a = 0; a < n; ++a)
-        if (in[a * n + b] != kIllegal) max_add(row, trigram + (a * n + b) * n, in[a * n + b], n);
+      max_product(row, in + b, n, trigram, lattice.constants->trigram_bounds, n,
+                  [n, b](std::size_t a) { return a * n + b; });
     }
-    for (std::size_t c = 0; c < n; ++c) row[c] += pairs[b * n + c] + node[c];
+    for (std::size_t c = 0; c < n; ++c) row[c] += pairs[b * n + c] + lattice.node[t * n + c];
   }
+}
+
+// Scores of the states at t >= 1 from those at t - 1.
+void step(const Lattice& lattice, std::size_t t, const double* in, double* out,
+          std::vector<double>& scratch) {
+  if (lattice.shape->order == 1)
+    step_order_1(lattice, t, in, out, scratch);
+  else
+    step_order_2(lattice, t, in, out, scratch);
 }
 
 std::size_t best_last(const Lattice& lattice, const double* scores, double& score) {

@@ -136,7 +136,7 @@ class LabelCoder:
         return list(self.numbers)
 
     def encode(self, block: Block, *, grow: bool) -> Ids:
-        """The numbers of a block's labels. New ones join `labels` if `grow`, else `unseen`, to be scored as wrong."""
+        """The numbers of a block's labels. New ones join `labels` if `grow`, else `unseen`: scored as wrong."""
         names, ids, repaired = encode_labels(block, self._label, self.scheme, mend=self._repair)
         self.repaired += repaired if grow else 0
         if self.encoding != self.scheme:

@@ -47,10 +47,11 @@ def _container(arrays: Arrays, metadata: dict[str, str]) -> bytes:
     begin = 0
     for name in sorted(arrays, key=lambda name: (-arrays[name].itemsize, name)):  # so each one is aligned
         array = arrays[name]
-        offsets = [begin, begin + array.nbytes]
-        header[name] = {"dtype": _NAMES[array.dtype.name], "shape": list(array.shape), "data_offsets": offsets}
+        end = begin + array.nbytes
+        kind = _NAMES[array.dtype.name]
+        header[name] = {"dtype": kind, "shape": list(array.shape), "data_offsets": [begin, end]}
         parts.append(array.tobytes())
-        begin += array.nbytes
+        begin = end
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)
     return b"".join([len(text).to_bytes(8, "little"), text, *parts])
