@@ -149,6 +149,9 @@ class Examples:
     def tokens(self) -> int: ...
     @property
     def starts(self) -> NDArray[numpy.uint32]: ...
+    def reserve(self, program: Program, tokens: int) -> None:
+        """Room for so many tokens."""
+
     def add_growing(self, program: Program, table: TokenTable, index: FeatureIndex) -> None: ...
     def add_known(self, program: Program, table: TokenTable, index: FeatureIndex) -> None: ...
     def set_gold(
@@ -163,7 +166,7 @@ class SparseRows:
     def cells(self, row: int) -> tuple[NDArray[numpy.uint32], NDArray[numpy.float32]]:
         """Outputs and weights of a row."""
 
-    def freeze(self, index: FeatureIndex) -> dict[str, Any]:
+    def freeze(self, index: FeatureIndex, labels: int) -> dict[str, Any]:
         """The arrays of a finished model, without what is zero."""
 
 class WeightTable:

@@ -220,7 +220,8 @@ class TestMistakes:
             done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, check=False)
         assert (done.returncode, done.stderr) == (1, b"marginalia: error: No space left on device\n")
         done = subprocess.run([*command, "-o", "/dev/full"], capture_output=True, check=False)
-        assert (done.returncode, done.stderr) == (1, b"marginalia: error: No space left on device\n")
+        assert done.returncode == 1
+        assert done.stderr == b"marginalia: error: /dev/full: cannot write: No space left on device\n"
 
 
 def test_broken_pipe(model: Path, data: Path, tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import signal
@@ -15,8 +14,6 @@ import pytest
 from cli_world import COLUMNS, Run, Shell, corpus
 
 import marginalia as mg
-from marginalia.cli.progress import TrainingProgress
-from marginalia.learn import Progress, make_recipe
 from marginalia.learn.recipe import declared
 
 
@@ -147,87 +144,6 @@ class TestFormats:
         )
         code, out, _ = run(*words, "--json", "-q")
         assert (code, json.loads(out)["tokens"]) == (0, 6)
-
-
-RECIPE = """
-train = "train.txt"
-dev = ["dev.txt"]
-output = "from-recipe.mg"
-task = "chunking"
-columns = ["word", "pos", "chunk"]
-seed = 7
-threads = 1
-[set]
-passes = 3
-shuffle = false
-"""
-
-
-class TestRecipes:
-    @pytest.fixture
-    def folder(self, data: Path, tmp_path: Path) -> Path:
-        for name in ("train.txt", "dev.txt"):
-            (tmp_path / name).write_bytes((data / name).read_bytes())
-        (tmp_path / "recipe.toml").write_text(RECIPE)
-        return tmp_path
-
-    def test_paths_are_relative_to_the_recipe(self, run: Run, folder: Path) -> None:
-        code, out, _ = run("train", folder / "recipe.toml", "--json", "-q")
-        assert (code, json.loads(out)["model"]) == (0, str(folder / "from-recipe.mg"))
-        saved = mg.load(folder / "from-recipe.mg").saved
-        assert (saved.seed, saved.settings["passes"], saved.settings["shuffle"]) == (7, 3, False)
-        assert saved.columns == ("word", "pos", "chunk")
-
-    def test_every_key_can_be_overridden(self, run: Run, folder: Path) -> None:
-        other = (
-            "--seed",
-            8,
-            "--set",
-            "passes=2",
-            "-o",
-            folder / "o.mg",
-            "--columns",
-            "w p c",
-            "--task",
-            "np",
-        )
-        code, out, _ = run("train", folder / "recipe.toml", folder / "dev.txt", *other, "--json", "-q")
-        assert (code, json.loads(out)["sentences"]) == (0, 15)
-        saved = mg.load(folder / "o.mg").saved
-        assert (saved.seed, saved.settings["passes"], saved.settings["shuffle"]) == (8, 2, False)
-        assert saved.columns == ("w", "p", "c")
-
-    def test_features_and_lists_are_placed_too(self, run: Run, folder: Path) -> None:
-        (folder / "mine.txt").write_text("word[0]\n")
-        (folder / "animals").write_text("cat\n")
-        text = RECIPE.replace("seed", 'features = "mine.txt"\nseed') + '[lists]\nanimals = "animals"\n'
-        (folder / "recipe.toml").write_text(text)
-        assert run("train", folder / "recipe.toml", "-q")[0] == 0
-
-    @pytest.mark.parametrize(
-        ("line", "message"),
-        [
-            ('colums = "a b"', "unknown key 'colums'. Did you mean 'columns'?"),
-            ("seed = -1", "'seed': found -1, expected a whole number"),
-            ("threads = 0", "'threads': found 0"),
-            ('train = "x.txt"\nset = 3', "'set': found 3, expected a table"),
-            ("task = 3", "'task': found 3, expected a text"),
-            ("dev = [1]", "'dev': found [1], expected a path or a list of paths"),
-            ("[lists]\na = 1", "'lists': found {'a': 1}, expected a table"),
-            ("train = ", "this is not TOML"),
-            ("[set]\npases = 3\n", "unknown setting 'pases'. Did you mean 'passes'?"),
-        ],
-    )
-    def test_mistakes(self, run: Run, folder: Path, line: str, message: str) -> None:
-        (folder / "recipe.toml").write_text(line)
-        words = ("-o", folder / "m.mg", "--columns", COLUMNS)
-        code, _, err = run("train", folder / "recipe.toml", folder / "train.txt", *words)
-        assert code == 1
-        assert message in err
-
-    def test_missing_and_many(self, run: Run, folder: Path) -> None:
-        assert "cannot read the recipe" in run("train", folder / "no.toml")[2]
-        assert run("train", folder / "recipe.toml", folder / "other.toml")[0] == 2
 
 
 class TestMistakes:
@@ -387,46 +303,11 @@ def test_ctrl_c_keeps_the_model(data: Path, tmp_path: Path) -> None:
     assert tagged.labels == ("B-NP", "I-NP", "B-VP")
 
 
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
-
-
-def record(**changes: object) -> Progress:
-    values = {
-        "number": 2,
-        "passes": 10,
-        "sentences": 5,
-        "total": 10,
-        "mistakes": 1,
-        "error": 3.0,
-        "seconds": 1.5,
-    }
-    return Progress(**(values | changes))  # type: ignore[arg-type]
-
-
-def test_progress_on_a_terminal() -> None:
-    stream = Terminal()
-    progress = TrainingProgress(stream)
-    progress.show(record())
-    assert stream.getvalue().startswith("\r\x1b[Kpass  2/10 ")
-    assert " 50%" in stream.getvalue()
-    drawn = len(stream.getvalue())
-    progress.show(record(sentences=6))  # too soon to be drawn
-    assert len(stream.getvalue()) == drawn
-    progress.show(record(finished=True, dev=90.0, best=True))
-    assert stream.getvalue().endswith("\r\x1b[Kpass  2/10  training error  3.000%  dev  90.00 *  1.5 s\n")
-    progress.end()
-
-
-def test_progress_elsewhere() -> None:
-    stream = io.StringIO()
-    progress = TrainingProgress(stream)
-    progress.show(record())
-    assert stream.getvalue() == ""
-    progress.show(record(finished=True))
-    assert stream.getvalue() == "pass  2/10  training error  3.000%  1.5 s\n"
-
-
-def test_the_recipe_of_a_plan_is_the_library_s() -> None:
-    assert make_recipe("chunking").features == "chunking"
+@pytest.mark.skipif(os.name != "posix", reason="needs a shell")
+def test_nobody_reads_the_progress(data: Path, tmp_path: Path) -> None:
+    command = (
+        f"{sys.executable} -m marginalia train {data}/train.txt -o {tmp_path}/m.mg 2>&1 >/dev/null | head -1"
+    )
+    done = subprocess.run(command, shell=True, capture_output=True, check=True)
+    assert done.stdout.startswith(b"read 60 sentences")
+    assert mg.load(tmp_path / "m.mg").labels

@@ -87,7 +87,7 @@ def expected_names(program: Program, corpus: list[Any], lists: dict[str, list[st
     return found
 
 
-@settings(steady, max_examples=400)
+@settings(steady, max_examples=250)
 @given(programs(), st.lists(sentences, max_size=4), phrases, phrases)
 def test_names_are_those_of_the_naive_program(
     program: Program, corpus: list[Any], one: list[str], two: list[str]
@@ -97,7 +97,7 @@ def test_names_are_those_of_the_naive_program(
     assert native(program, lists).names(table_of(corpus)) == expected_names(program, corpus, lists)
 
 
-@settings(steady, max_examples=150)
+@settings(steady, max_examples=100)
 @given(programs(), st.lists(sentences, min_size=1, max_size=8), phrases, st.integers(0, 4))
 def test_cut_keeps_what_was_counted_often_enough(
     program: Program, corpus: list[Any], one: list[str], least: int

@@ -1,4 +1,4 @@
-"""What cannot be trained is refused before work begins, with the reason and, if there is one, a suggestion."""
+"""What cannot be trained is refused before work begins, with the reason and, if there is any, a hint."""
 
 from __future__ import annotations
 

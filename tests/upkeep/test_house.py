@@ -79,6 +79,12 @@ def tracked_files() -> list[Path]:
     return [ROOT / name for name in names if name and (ROOT / name).is_file()]
 
 
+def test_the_readme_has_the_command_that_ci_runs() -> None:
+    """`.ci/run` takes its command from the README: one line, from a fresh environment to pytest."""
+    lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+    assert [line for line in lines if re.match(r"python3 -m venv .*pytest", line)]
+
+
 def unwanted(text: str) -> list[str]:
     """What kinds of unwanted things a text has, each with its first instance."""
     found = ((kind, re.search(pattern, text)) for kind, pattern in _UNWANTED.items())

@@ -14,6 +14,7 @@ from importlib import import_module
 
 from marginalia import __version__
 from marginalia.cli.arguments import UsageError, formatted
+from marginalia.cli.progress import Notes
 from marginalia.errors import MarginaliaError
 
 VERBS = ("train", "tag", "eval", "inspect", "demo")
@@ -89,7 +90,7 @@ def _guarded(arguments: argparse.Namespace) -> int:
 
 def _ended(message: str, code: int) -> int:
     _drop_stdout()
-    print(f"marginalia: {message}", file=sys.stderr)
+    Notes(sys.stderr).say(f"marginalia: {message}")
     return code
 
 

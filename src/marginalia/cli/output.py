@@ -31,10 +31,19 @@ def replacing(path: str) -> Iterator[BinaryIO]:
     Devices and pipes are written directly.
     """
     target = Path(os.path.realpath(path))
-    if target.exists() and not target.is_file():
-        with open(target, "wb") as stream:
-            yield stream
-        return
+    try:
+        if target.exists() and not target.is_file():
+            with open(target, "wb") as stream:
+                yield stream
+        else:
+            yield from _beside(target, path)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise DataError(f"cannot write: {error.strerror or error}", file=path) from error
+
+
+def _beside(target: Path, path: str) -> Iterator[BinaryIO]:
     temporary = target.with_name(f".{target.name}.{os.getpid()}.{secrets.token_hex(4)}")
     try:
         with open(temporary, "xb") as stream:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, TextIO
 
 from marginalia.cli.text import seconds
@@ -14,11 +15,32 @@ _WIDTH = 24
 _EVERY = 0.1  # seconds between two drawings
 
 
+class Notes:
+    """Lines beside the work. If nobody can read them any more, the work goes on."""
+
+    def __init__(self, stream: TextIO, shown: bool = True) -> None:
+        self._stream, self._shown = stream, shown
+
+    def say(self, line: str) -> None:
+        """Write a line."""
+        self.write(f"{line}\n")
+
+    def write(self, text: str) -> None:
+        """Write text as it is."""
+        if not self._shown:
+            return
+        try:
+            self._stream.write(text)
+            self._stream.flush()
+        except OSError:
+            self._shown = False
+
+
 class Bar:
     """One line that redraws itself; silent if the stream is no terminal."""
 
     def __init__(self, stream: TextIO, shown: bool = True) -> None:
-        self._stream = stream
+        self._notes = Notes(stream, shown)
         self.live = shown and stream.isatty()
         self._drawn = False
         self._next = 0.0
@@ -30,15 +52,13 @@ class Bar:
         self._next = time.monotonic() + _EVERY
         full = round(_WIDTH * min(max(fraction, 0.0), 1.0))
         blocks = "█" * full + "░" * (_WIDTH - full)
-        self._stream.write(f"\r\x1b[K{before} {blocks} {100 * fraction:3.0f}% {after}")
-        self._stream.flush()
+        self._notes.write(f"\r\x1b[K{before} {blocks} {100 * fraction:3.0f}% {after}")
         self._drawn = True
 
     def clear(self) -> None:
         """Take the bar away."""
         if self._drawn:
-            self._stream.write("\r\x1b[K")
-            self._stream.flush()
+            self._notes.write("\r\x1b[K")
             self._drawn, self._next = False, 0.0
 
 
@@ -46,8 +66,13 @@ class TrainingProgress:
     """Draws the records of a training run: a bar within a pass, a line after it."""
 
     def __init__(self, stream: TextIO, quiet: bool = False) -> None:
-        self._stream, self._quiet = stream, quiet
+        self._notes = Notes(stream, not quiet)
         self._bar = Bar(stream, not quiet)
+
+    def begin(self, lines: Iterable[str]) -> None:
+        """Say what was read."""
+        for line in lines:
+            self._notes.say(line)
 
     def show(self, record: Progress) -> None:
         """Draw one record."""
@@ -56,8 +81,7 @@ class TrainingProgress:
             self._bar.draw(fraction, _pass(record), f" error {record.error:5.2f}%  {seconds(record.seconds)}")
             return
         self._bar.clear()
-        if not self._quiet:
-            print(_pass(record), _line(record), file=self._stream, flush=True)
+        self._notes.say(f"{_pass(record)} {_line(record)}")
 
     def end(self) -> None:
         """Take the bar away."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from marginalia.cli.arguments import Verbs, add_reading, add_threads, name_and_value, natural, verb_parser
 from marginalia.cli.output import check_writable
 from marginalia.cli.plan import Plan, make_plan
-from marginalia.cli.progress import TrainingProgress
+from marginalia.cli.progress import Notes, TrainingProgress
 from marginalia.cli.reading import must_exist, seekable
 from marginalia.cli.text import count, seconds, size
 
@@ -129,10 +129,8 @@ def prepare(plan: Plan, train: list[str], dev: list[str]) -> Training:
 
 def follow(training: Training, quiet: bool) -> bool:
     """Train to the end and show it; whether Ctrl-C cut it short."""
-    if not quiet:
-        for line in _reading(training):
-            print(line, file=sys.stderr)
     progress = TrainingProgress(sys.stderr, quiet)
+    progress.begin(_reading(training))
     with stopping() as stop:
         for record in training:
             progress.show(record)
@@ -140,7 +138,7 @@ def follow(training: Training, quiet: bool) -> bool:
                 break
     progress.end()
     if stop():
-        print("marginalia: interrupted; the best model so far is kept", file=sys.stderr)
+        Notes(sys.stderr).say("marginalia: interrupted; the best model so far is kept")
     return stop()
 
 

@@ -115,7 +115,7 @@ class ChainDecoder:
         saved = self._saved
         outputs, weights = saved.cells(row)
         place = np.flatnonzero(outputs == output)
-        if not place.size:
+        if not place.size or not weights[place[0]]:  # nearly full rows are kept with their zeros
             return None
         pair = divmod(output, len(saved.labels)) if saved.is_edge(row) else (output,)
         labels = tuple(saved.labels[i] for i in pair)

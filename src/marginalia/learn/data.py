@@ -118,7 +118,7 @@ class LabelCoder:
 
     def __init__(self, corpus: Corpus, settings: Mapping[str, Any]) -> None:
         self.scheme = _scheme_of(corpus, settings["scheme"])
-        # Where B and E are optional, an odd one leaves no doubt about the spans: such labels are always repaired.
+        # Where B and E are optional, an odd one leaves no doubt about the spans: always repaired.
         optional = self.scheme in ("IOB1", "IOE1")
         self._label, self._repair = corpus.layout.label, bool(settings["repair"]) or optional
         encode = settings["encode"]
@@ -136,7 +136,7 @@ class LabelCoder:
         return list(self.numbers)
 
     def encode(self, block: Block, *, grow: bool) -> Ids:
-        """The numbers of a block's labels. New ones join `labels` if `grow`, else `unseen`: scored as wrong."""
+        """The numbers of a block's labels. New ones join `labels` if `grow`, else `unseen`."""
         names, ids, repaired = encode_labels(block, self._label, self.scheme, mend=self._repair)
         self.repaired += repaired if grow else 0
         if self.encoding != self.scheme:

@@ -22,7 +22,7 @@ DATA_SETTINGS = (
     Setting(
         "encode",
         "auto",
-        "Scheme to train in; tagging translates back. auto: IOBES if the data have IOB1 or IOE1, else the same.",
+        "Scheme to train in; tagging translates back. auto: IOBES if the data have IOB1 or IOE1, else same.",
         choices=("auto", "same", *SCHEMES),
     ),
     Setting(
