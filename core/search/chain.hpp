@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "features/examples.hpp"
@@ -37,8 +38,17 @@ class Chain {
   const Lattice& lattice_of(std::size_t i);
   void add_rows(const std::vector<std::uint32_t>& rows, const std::vector<std::uint64_t>& ends,
                 const Example& x, std::size_t width, double* scores) const;
+  Coordinate constant(std::size_t at) const {
+    return {kConstantRow, static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(shape_.constants())};
+  }
   template <class Sink>
-  void features_at(const Example& x, const std::uint32_t* y, std::size_t t, double count, Sink&& sink) const;
+  void label_features(const Example& x, const std::uint32_t* y, std::size_t t, double count,
+                      Sink&& sink) const;
+  template <class Sink>
+  void pair_features(const Example& x, const std::uint32_t* y, std::size_t t, double count,
+                     Sink&& sink) const;
+  template <class Sink>
+  void triple_feature(const std::uint32_t* y, std::size_t t, double count, Sink&& sink) const;
 
   const ChainShape& shape_;
   const Examples& examples_;
@@ -49,48 +59,57 @@ class Chain {
   Scored best_;
 };
 
-// The features that end at token t: those of its label and of the label n-grams that end there.
+// The features of the label of token t.
 template <class Sink>
-void Chain::features_at(const Example& x, const std::uint32_t* y, std::size_t t, double count,
-                        Sink&& sink) const {
-  const std::uint32_t n = shape_.labels;
-  x.for_node_rows(t, [&](std::uint32_t row) { sink(Coordinate{row, y[t], n}, count); });
-  if (t > 0) {
-    const std::uint32_t pair = y[t - 1] * n + y[t];
-    x.for_edge_rows(t, [&](std::uint32_t row) { sink(Coordinate{row, pair, n * n}, count); });
-  }
+void Chain::label_features(const Example& x, const std::uint32_t* y, std::size_t t, double count,
+                           Sink&& sink) const {
+  x.for_node_rows(t, [&](std::uint32_t row) { sink(Coordinate{row, y[t], shape_.labels}, count); });
   if (!shape_.transitions) return;
-  const auto constant = [&](std::size_t at) {
-    sink(Coordinate{kConstantRow, static_cast<std::uint32_t>(at),
-                    static_cast<std::uint32_t>(shape_.constants())},
-         count);
-  };
-  if (t == 0) constant(shape_.start_at() + y[0]);
-  if (t + 1 == x.length) constant(shape_.end_at() + y[t]);
-  if (t > 0) constant(shape_.transition_at() + std::size_t{y[t - 1]} * n + y[t]);
-  if (t > 0 && shape_.order == 2) {
-    const std::size_t older = t == 1 ? n : y[t - 2];
-    constant(shape_.trigram_at() + (older * n + y[t - 1]) * n + y[t]);
-  }
+  if (t == 0) sink(constant(shape_.start_at() + y[0]), count);
+  if (t + 1 == x.length) sink(constant(shape_.end_at() + y[t]), count);
+}
+
+// The features of the labels of tokens t - 1 and t.
+template <class Sink>
+void Chain::pair_features(const Example& x, const std::uint32_t* y, std::size_t t, double count,
+                          Sink&& sink) const {
+  const std::uint32_t n = shape_.labels, pair = y[t - 1] * n + y[t];
+  x.for_edge_rows(t, [&](std::uint32_t row) { sink(Coordinate{row, pair, n * n}, count); });
+  if (shape_.transitions) sink(constant(shape_.transition_at() + pair), count);
+}
+
+// The feature of the labels of tokens t - 2 (or the sentence's start), t - 1 and t.
+template <class Sink>
+void Chain::triple_feature(const std::uint32_t* y, std::size_t t, double count, Sink&& sink) const {
+  if (shape_.order != 2 || !shape_.transitions) return;
+  const std::size_t n = shape_.labels, older = t == 1 ? n : y[t - 2];
+  sink(constant(shape_.trigram_at() + (older * n + y[t - 1]) * n + y[t]), count);
 }
 
 template <class Sink>
 void Chain::features_of(std::size_t i, const std::vector<std::uint32_t>& y, Sink&& sink) const {
   const Example x = example(examples_, i);
-  for (std::size_t t = 0; t < x.length; ++t) features_at(x, y.data(), t, 1.0, sink);
+  for (std::size_t t = 0; t < x.length; ++t) {
+    label_features(x, y.data(), t, 1.0, sink);
+    if (t == 0) continue;
+    pair_features(x, y.data(), t, 1.0, sink);
+    triple_feature(y.data(), t, 1.0, sink);
+  }
 }
 
 template <class Sink>
 void Chain::difference(std::size_t i, const std::vector<std::uint32_t>& y,
                        const std::vector<std::uint32_t>& z, Sink&& sink) const {
   const Example x = example(examples_, i);
-  const auto reach = static_cast<std::size_t>(shape_.order);
-  std::size_t since = reach + 1;  // tokens since y and z last differed
+  std::size_t since = 3;  // tokens since y and z last differed
   for (std::size_t t = 0; t < x.length; ++t) {
     since = y[t] != z[t] ? 0 : since + 1;
-    if (since > reach) continue;
-    features_at(x, y.data(), t, 1.0, sink);
-    features_at(x, z.data(), t, -1.0, sink);
+    if (since > 2) continue;
+    for (const auto& [labels, count] : {std::pair(y.data(), 1.0), std::pair(z.data(), -1.0)}) {
+      if (since == 0) label_features(x, labels, t, count, sink);
+      if (t > 0 && since <= 1) pair_features(x, labels, t, count, sink);
+      if (t > 0) triple_feature(labels, t, count, sink);
+    }
   }
 }
 
@@ -110,10 +129,7 @@ double Chain::expectations(std::size_t i, Sink&& sink) {
   }
   if (!shape_.transitions || x.length == 0) return p.log_z;
   const auto constants = [&](std::size_t at, const double* means, std::size_t count) {
-    for (std::size_t c = 0; c < count; ++c)
-      sink(Coordinate{kConstantRow, static_cast<std::uint32_t>(at + c),
-                      static_cast<std::uint32_t>(shape_.constants())},
-           means[c]);
+    for (std::size_t c = 0; c < count; ++c) sink(constant(at + c), means[c]);
   };
   constants(shape_.start_at(), p.node.data(), n);
   constants(shape_.end_at(), p.node.data() + (x.length - 1) * n, n);

@@ -10,7 +10,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from marginalia.corpus import Sentence, Span, read_conll, read_conllu, read_jsonl, read_plain, read_segmented
+    from marginalia.corpus import (
+        Sentence,
+        Span,
+        read_conll,
+        read_conllu,
+        read_jsonl,
+        read_plain,
+        read_segmented,
+    )
     from marginalia.decode import Tagged, Tagger, load
     from marginalia.errors import DataError, MarginaliaError, ModelError, SettingsError
     from marginalia.evaluate import evaluate

@@ -1,16 +1,26 @@
-"""Settings: declared once with type, default, bounds and help; read by the API, the command line and recipes."""
+"""Settings, declared once with type, default, bounds and help: for the API, the command line and recipes."""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from marginalia.errors import SettingsError
 
 Scalar = bool | int | float | str
 
-_TRUTH = {"on": True, "true": True, "yes": True, "1": True, "off": False, "false": False, "no": False, "0": False}
+_TRUTH = {
+    "on": True,
+    "true": True,
+    "yes": True,
+    "1": True,
+    "off": False,
+    "false": False,
+    "no": False,
+    "0": False,
+}
 
 
 @dataclass(frozen=True)
@@ -30,7 +40,7 @@ class Setting:
         too_low = self.low is not None and not isinstance(converted, str) and converted < self.low
         too_high = self.high is not None and not isinstance(converted, str) and converted > self.high
         if too_low or too_high or (self.choices and converted not in self.choices):
-            raise SettingsError(f"setting '{self.name}': found {value!r}, expected {self.expected()}.")
+            raise self._refusal(value)
         return converted
 
     def expected(self) -> str:
@@ -49,11 +59,15 @@ class Setting:
         try:
             if kind is bool:
                 return value if isinstance(value, bool) else _TRUTH[str(value).lower()]
-            if kind is int and (isinstance(value, bool) or (isinstance(value, float) and value != int(value))):
+            if kind is int and (isinstance(value, bool) or (isinstance(value, float) and value % 1 != 0)):
                 raise ValueError
-            return kind(value)  # type: ignore[call-overload, no-any-return]
+            converter: Callable[[Any], Scalar] = kind
+            return converter(value)
         except (ValueError, KeyError, TypeError, OverflowError):
-            raise SettingsError(f"setting '{self.name}': found {value!r}, expected {self.expected()}.") from None
+            raise self._refusal(value) from None
+
+    def _refusal(self, value: object) -> SettingsError:
+        return SettingsError(f"setting '{self.name}': found {value!r}, expected {self.expected()}.")
 
 
 def resolve(declared: Iterable[Setting], given: Mapping[str, object]) -> dict[str, Scalar]:

@@ -18,7 +18,7 @@ TYPES = ("QTY", "UNIT", "SIZE", "NAME", "PREP", "COMMENT")
 TAGS = {"O"} | {f"{bio}-{kind}" for bio in "BI" for kind in TYPES}
 
 FRACTIONS = "½¼¾⅓⅔⅛"
-PUNCTUATION = set(", ; : ( ) [ ] * ! ? / + --".split())
+PUNCTUATION = {",", ";", ":", "(", ")", "[", "]", "*", "!", "?", "/", "+", "--"}
 # The only words that may stand outside every span.
 OUTSIDE_WORDS = {"of", "or", "and", "plus", "x", "from", "each", "with", "in", "into", "the", "&"}
 MEASURES = {
@@ -192,9 +192,7 @@ def test_only_function_words_are_outside():
         f"{token}: {text_of(line)}"
         for line in ALL_LINES
         for token, tag in line
-        if tag == "O"
-        and token not in PUNCTUATION | {".", "-"}
-        and token.lower() not in OUTSIDE_WORDS
+        if tag == "O" and token not in PUNCTUATION | {".", "-"} and token.lower() not in OUTSIDE_WORDS
     )
 
 
@@ -203,13 +201,9 @@ def number_is_explained(kind, words):
     if kind == "QTY":
         return True
     if kind == "SIZE":
-        return re.search(
-            r"(inch|inches|cm|oz\.?|ounces?|pound|lb\.?|g|kg|ml|liter|teaspoons|count)\b", text
-        )
+        return re.search(r"(inch|inches|cm|oz\.?|ounces?|pound|lb\.?|g|kg|ml|liter|teaspoons|count)\b", text)
     if kind == "PREP":
-        return re.search(
-            r"(inch|\"|\bcm\b|\bmm\b|hours?\b|minutes\b|pieces\b|triangles\b|into 4$)", text
-        )
+        return re.search(r"(inch|\"|\bcm\b|\bmm\b|hours?\b|minutes\b|pieces\b|triangles\b|into 4$)", text)
     if kind == "NAME":
         return re.search(r"[0-9]%|'00'", text)
     if kind == "COMMENT":
@@ -235,8 +229,7 @@ def test_hyphenated_measures_are_sizes():
         f"{token} {tag}: {text_of(line)}"
         for line in ALL_LINES
         for token, tag in line
-        if re.match(r"[0-9].*-(inch|oz|ounce|lb|pound|liter|ml)\b", token)
-        and tag[2:] not in ("SIZE", "PREP")
+        if re.match(r"[0-9].*-(inch|oz|ounce|lb|pound|liter|ml)\b", token) and tag[2:] not in ("SIZE", "PREP")
     )
 
 

@@ -8,7 +8,9 @@ import pytest
 from naive_program import expand
 
 from marginalia.errors import SettingsError
-from marginalia.features import Columns, parse_crfpp, parse_wapiti
+from marginalia.features.crfpp import parse_crfpp
+from marginalia.features.reading import Columns
+from marginalia.features.wapiti import parse_wapiti
 
 COLUMNS = Columns(("word", "pos", "chunk"), "chunk")
 SENTENCE = {"word": ["He", "saw", "IBM", "42"], "pos": ["PRP", "VBD", "NNP", "CD"]}

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from naive_program import expand
 
 from marginalia.errors import ModelError, SettingsError
-from marginalia.features import Attribute, Columns, Program, Template, Value, parse_templates
-from marginalia.features.templates import FORMS
+from marginalia.features.program import Attribute, Program, Template, Value
+from marginalia.features.reading import Columns
+from marginalia.features.templates import FORMS, parse_templates
 
 COLUMNS = Columns(("word", "pos", "chunk"), "chunk")
 SENTENCE = {"word": ["The", "Ad-hoc", "IBM", "42"], "pos": ["DT", "JJ", "NNP", "CD"]}

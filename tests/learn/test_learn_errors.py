@@ -11,8 +11,10 @@ import pytest
 
 import marginalia as mg
 from marginalia.config import resolve
+from marginalia.decode.structures import STRUCTURES
 from marginalia.learn import TASKS, make_recipe, prepare
-from marginalia.learn.recipe import LEARNERS, STRUCTURES, declared
+from marginalia.learn.learners import LEARNERS
+from marginalia.learn.recipe import declared
 
 Toys = Callable[..., Any]
 PAIR = (["a", "b"], ["B-X", "O"])
@@ -113,8 +115,14 @@ def test_empty_files(tmp_path: Path, content: str) -> None:
         with pytest.raises(mg.MarginaliaError) as caught:
             mg.train(path, **options)
         assert "empty.txt" in str(caught.value) or isinstance(caught.value, mg.SettingsError)
-        with pytest.raises(mg.DataError, match=r"empty\.txt"):
+        with pytest.raises(mg.DataError, match=r"empty\.txt: found no labelled sentences"):
             mg.train(good, path, **options)
+
+
+def test_a_tail_of_blank_lines_is_no_error(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("a B-X\nb O\n\n" * 10 + "\n" * (3 << 20) + "# the end\n")
+    assert mg.train(path, path, passes=1, columns="word label").labels == ("B-X", "O")
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:

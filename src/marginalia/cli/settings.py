@@ -5,26 +5,16 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Iterator
 
-from marginalia.config import Scalar, Setting, suggestion
-from marginalia.errors import SettingsError
+from marginalia.config import Scalar, Setting
 
 _INDENT = 12
 
 
 def settings_text(structure: str, learner: str) -> str:
     """All settings of a combination with default, allowed values and help."""
-    from marginalia.learn import recipe
+    from marginalia.learn.recipe import declared_by_part
 
-    known_names = {"structure": recipe.STRUCTURES, "learner": recipe.LEARNERS}
-    for (what, known), name in zip(known_names.items(), (structure, learner), strict=True):
-        if name not in known:
-            raise SettingsError(f"unknown {what} '{name}'. {suggestion(name, list(known))}")
-    parts = {
-        "data": recipe.DATA_SETTINGS,
-        "features": recipe.FEATURE_SETTINGS,
-        f"structure {structure}": recipe.STRUCTURES[structure],
-        f"learner {learner}": recipe.LEARNERS[learner],
-    }
+    parts = declared_by_part(structure, learner)
     return "\n".join(line for title, settings in parts.items() for line in _part(title, settings)) + "\n"
 
 

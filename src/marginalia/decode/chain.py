@@ -1,4 +1,4 @@
-"""The chain structure in use: a saved model answers the four questions about sentences.
+"""The chain structure: in training it answers a learner about examples, in use a user about sentences.
 
 `best`, `k_best`, `features_of` and `expectations` are the questions; see docs/chain.md for the formulas.
 """
@@ -59,6 +59,24 @@ def chain_shape(
     start, transition, end = legal_transitions(labels, encoding if settings["legal"] else None)
     flat = np.ascontiguousarray(transition, dtype=np.uint8).reshape(-1)
     return _core.ChainShape(len(labels), order, has_label_bigram(program), start, flat, end)
+
+
+class ChainTraining:
+    """A chain over labels that are being learned: what a learner needs to know of it."""
+
+    def __init__(
+        self, labels: Sequence[str], encoding: str | None, settings: dict[str, Any], program: Program
+    ) -> None:
+        self._shape = chain_shape(labels, encoding, settings, program)
+        self.constants = self._shape.constants
+
+    def learner(self, examples: _core.Examples, weights: _core.WeightTable) -> _core.ChainLearner:
+        """The examples with the weights to learn, ready for the learners' passes."""
+        return _core.ChainLearner(self._shape, examples, weights)
+
+    def decode(self, examples: _core.Examples, weights: _core.SparseRows, first: int, last: int) -> Ids:
+        """The best labels of the examples from `first` to `last` (exclusive)."""
+        return _core.decode_chain(self._shape, examples, weights, first, last)
 
 
 class ChainDecoder:

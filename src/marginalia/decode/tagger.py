@@ -16,7 +16,7 @@ from marginalia.corpus.batches import Batch
 from marginalia.corpus.blocks import Block, pack
 from marginalia.corpus.records import Sentence, Span
 from marginalia.corpus.schemes import convert, labels_of, spans_of
-from marginalia.decode.chain import ChainDecoder
+from marginalia.decode.structures import STRUCTURES
 from marginalia.errors import DataError, ModelError, SettingsError
 from marginalia.model import SavedModel, file
 
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 Ids = npt.NDArray[np.int32]
 Input = Sentence | Sequence[str] | Mapping[str, Sequence[str]]
 T = TypeVar("T")
-
-STRUCTURES = {"chain": ChainDecoder}
 
 
 @dataclass(frozen=True)
@@ -52,7 +50,7 @@ class Tagger:
                 f"the model has the structure '{saved.structure}', which this version does not know."
             )
         self.saved = saved
-        self.decoder = STRUCTURES[saved.structure](saved)
+        self.decoder = STRUCTURES[saved.structure].decoder(saved)
         try:
             self._spelling = _Spelling(saved)
         except (DataError, SettingsError) as error:

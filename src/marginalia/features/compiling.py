@@ -24,7 +24,9 @@ def compile_program(
     sources = []
     for a in program.attributes:
         column = list(columns).index(a.column) if a.column else 0
-        sources.append((a.function, a.argument, column, names.index(a.argument) if a.function == "list" else 0))
+        sources.append(
+            (a.function, a.argument, column, names.index(a.argument) if a.function == "list" else 0)
+        )
     templates = [
         (t.scope == "edge", [_fields(piece) for piece in t.pieces])
         for t in program.templates

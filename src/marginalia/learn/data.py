@@ -66,6 +66,8 @@ class Corpus:
     def _read(self) -> Iterator[Block]:
         for path in self._paths:
             for batch in read_batches(path, self.layout, need=(self.layout.label,)):
+                if not batch.block.table.tokens:
+                    continue  # blank lines and comments
                 if self.layout.label not in batch.block.columns:
                     found = " ".join(batch.block.columns)
                     raise DataError(

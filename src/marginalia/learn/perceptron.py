@@ -6,13 +6,15 @@ The update rule is in core/learn/perceptron.hpp; the formulas are in docs/percep
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from marginalia import _core
 from marginalia.config import Setting
+from marginalia.decode.chain import ChainTraining
 
 SETTINGS = (
     Setting("passes", 10, "Passes over the training data.", 1, 100_000),
@@ -49,14 +51,15 @@ class Counts:
 class PerceptronRun:
     """Weights and step count of a run, and the size of the next slice of work."""
 
-    shape: _core.ChainShape
+    structure: ChainTraining
     weights: _core.WeightTable
+    settings: Mapping[str, Any]
     step: int = 0
     _slice: int = field(default=16, repr=False)
 
     def learn(self, examples: _core.Examples, order_seed: int | None, counts: Counts) -> Iterator[Counts]:
         """One visit to each example; yields the running counts several times a second."""
-        learner = _core.ChainLearner(self.shape, examples, self.weights)
+        learner = self.structure.learner(examples, self.weights)
         size = examples.sentences
         order = (
             np.arange(size, dtype=np.uint32) if order_seed is None else _core.permutation(size, order_seed)
@@ -82,6 +85,8 @@ class PerceptronRun:
         elif seconds > _SLICE_SECONDS and self._slice > 1:
             self._slice //= 2
 
-    def finished(self, average: str) -> _core.SparseRows:
+    def finished(self) -> _core.SparseRows:
         """The weights to use if training ended now."""
-        return self.weights.averaged(self.step) if average == "mean" else self.weights.copy()
+        if self.settings["average"] == "mean":
+            return self.weights.averaged(self.step)
+        return self.weights.copy()

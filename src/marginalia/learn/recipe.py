@@ -8,9 +8,9 @@ from typing import Any
 
 from marginalia.config import Scalar, Setting, resolve, suggestion
 from marginalia.corpus.schemes import SCHEMES
-from marginalia.decode import chain
+from marginalia.decode.structures import STRUCTURES
 from marginalia.errors import SettingsError
-from marginalia.learn import perceptron
+from marginalia.learn.learners import LEARNERS
 
 DATA_SETTINGS = (
     Setting(
@@ -36,9 +36,6 @@ FEATURE_SETTINGS = (
     Setting("cutoff", 0, "Keep only features seen at least so many times in training.", 0, 2**31),
     Setting("names", True, "Keep the features' names in the model, for inspect; off makes it smaller."),
 )
-
-STRUCTURES: dict[str, tuple[Setting, ...]] = {"chain": chain.SETTINGS}
-LEARNERS: dict[str, tuple[Setting, ...]] = {"perceptron": perceptron.SETTINGS}
 
 
 @dataclass(frozen=True)
@@ -88,17 +85,27 @@ def make_recipe(
 ) -> Recipe:
     """A checked recipe; unknown names and values out of bounds are SettingsErrors."""
     chosen = TASKS[_known("task", task, TASKS)] if task is not None else TASKS["fields"]
-    _known("structure", structure, STRUCTURES)
-    _known("learner", learner, LEARNERS)
     if not isinstance(seed, int) or not 0 <= seed < 2**63:
         raise SettingsError(f"seed: found {seed!r}, expected a whole number from 0 to 2^63 - 1.")
     resolved = resolve(declared(structure, learner), chosen.settings | dict(settings or {}))
     return Recipe(structure, features or chosen.features, learner, seed, dict(lists or {}), resolved)
 
 
+def declared_by_part(structure: str, learner: str) -> dict[str, tuple[Setting, ...]]:
+    """The settings of the data, the features, this structure and this learner."""
+    chosen = STRUCTURES[_known("structure", structure, STRUCTURES)]
+    how = LEARNERS[_known("learner", learner, LEARNERS)]
+    return {
+        "data": DATA_SETTINGS,
+        "features": FEATURE_SETTINGS,
+        f"structure {structure}": chosen.settings,
+        f"learner {learner}": how.settings,
+    }
+
+
 def declared(structure: str, learner: str) -> tuple[Setting, ...]:
     """All settings that this combination knows."""
-    return DATA_SETTINGS + FEATURE_SETTINGS + STRUCTURES[structure] + LEARNERS[learner]
+    return sum(declared_by_part(structure, learner).values(), ())
 
 
 def _known(what: str, name: str, table: Mapping[str, Any]) -> str:

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from marginalia import _core
-from marginalia.decode.chain import chain_shape
+from marginalia.decode.chain import ChainTraining
+from marginalia.decode.structures import STRUCTURES
 from marginalia.decode.tagger import Tagger, in_order
 from marginalia.errors import DataError
 from marginalia.evaluate import Report, score_ids
-from marginalia.features import load_features
 from marginalia.features.compiling import compile_program, load_phrases
+from marginalia.features.loading import load_features
 from marginalia.learn.data import Corpus, LabelCoder, TrainingSet
-from marginalia.learn.perceptron import Counts, PerceptronRun
+from marginalia.learn.learners import LEARNERS
+from marginalia.learn.perceptron import Counts
 from marginalia.learn.recipe import Recipe
 from marginalia.model import SavedModel
 
@@ -61,9 +64,11 @@ class Training:
         compiled = compile_program(self._program, corpus.layout.columns, self._phrases)
         self.coder = LabelCoder(corpus, recipe.settings)
         self.data = TrainingSet(corpus, compiled, self.coder, recipe.settings)
-        self._shape = chain_shape(self.coder.labels, self.coder.encoding, recipe.settings, self._program)
-        weights = _core.WeightTable(len(self.data.index) + 1, self._shape.constants)
-        self._run = PerceptronRun(self._shape, weights)
+        self._structure = STRUCTURES[recipe.structure].training(
+            self.coder.labels, self.coder.encoding, recipe.settings, self._program
+        )
+        weights = _core.WeightTable(len(self.data.index) + 1, self._structure.constants)
+        self._run = LEARNERS[recipe.learner].run(self._structure, weights, recipe.settings)
         self._dev = _DevSet(dev, compiled, self.coder, self.data.index) if dev is not None else None
         self._best: _core.SparseRows | None = None
         self.history: list[Progress] = []
@@ -97,7 +102,7 @@ class Training:
 
     def model(self) -> Tagger:
         """The best model so far: by dev score, else of the last pass."""
-        rows = self._best if self._best is not None else self._weights()
+        rows = self._best if self._best is not None else self._run.finished()
         arrays = _arrays(rows, self.data.index, len(self.coder.labels)) | {
             f"list.{name}": phrases.states for name, phrases in self._phrases.items()
         }
@@ -121,15 +126,12 @@ class Training:
             )
         )
 
-    def _weights(self) -> _core.SparseRows:
-        return self._run.finished(self.recipe.settings["average"])
-
     def _finish(self, number: int, counts: Counts) -> Progress:
         report = None
         best = True
         if self._dev is not None:
-            rows = self._weights()
-            report = self._dev.score(self._shape, rows, self._threads)
+            rows = self._run.finished()
+            report = self._dev.score(self._structure, rows, self._threads)
             best = self.report is None or report.f1 > self.report.f1
             if best:
                 self._best, self.report = rows, report
@@ -171,15 +173,15 @@ class _DevSet:
         self._spans = coder.encoding is not None
         self._gold = flat
 
-    def score(self, shape: _core.ChainShape, rows: _core.SparseRows, threads: int) -> Report:
-        size = self._examples.sentences
-        bounds = np.linspace(0, size, threads + 1).astype(int).tolist()
-        decode: Callable[[int], npt.NDArray[np.int32]] = lambda i: _core.decode_chain(  # noqa: E731
-            shape, self._examples, rows, bounds[i], bounds[i + 1]
-        )
-        predicted = np.concatenate(list(in_order(decode, range(threads), threads)))
-        starts = self._examples.starts[:-1]
-        return score_ids(self._gold, predicted, self._labels, starts, spans=self._spans)
+    def score(self, structure: ChainTraining, rows: _core.SparseRows, threads: int) -> Report:
+        """How well these weights do, decoding on so many threads."""
+        bounds = np.linspace(0, self._examples.sentences, threads + 1).astype(int).tolist()
+
+        def decode(part: tuple[int, int]) -> npt.NDArray[np.int32]:
+            return structure.decode(self._examples, rows, *part)
+
+        predicted = np.concatenate(list(in_order(decode, pairwise(bounds), threads)))
+        return score_ids(self._gold, predicted, self._labels, self._examples.starts[:-1], spans=self._spans)
 
 
 def _arrays(rows: _core.SparseRows, index: _core.FeatureIndex, labels: int) -> dict[str, npt.NDArray[Any]]:

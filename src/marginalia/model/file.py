@@ -11,7 +11,6 @@ import hashlib
 import json
 import mmap
 import os
-import secrets
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +60,7 @@ def save(model: SavedModel, path: str | os.PathLike[str]) -> None:
     """Write the model to a file, all of it or nothing."""
     target = _target(path)
     data = to_bytes(model)
-    temporary = target.with_name(f".mg-{secrets.token_hex(8)}")
+    temporary = target.with_name(f".mg-{os.urandom(8).hex()}")
     try:
         with open(temporary, "xb") as file:
             if target.exists():
