@@ -51,7 +51,8 @@ nb::list names_of(const Program& program, const TokenTable& table) {
   for (std::size_t t = 0; t < table.tokens(); ++t) tokens.append(nb::list());
   for (std::size_t s = 0; s < table.sentences(); ++s) {
     const std::size_t first = table.sentence[s], last = table.sentence[s + 1];
-    program.features(table, first, last, nullptr, space, features, [](std::uint64_t) {});
+    program.read(table, first, last, nullptr, space);
+    program.features(space, last - first, 0, last - first, features, [](std::uint64_t) {});
     for (const Feature& f : features) {
       const std::string name = program.name_at(f.template_index, table, space, first, last, f.token);
       if (key_of(hash_of(name).hash, f.edge) != f.key)

@@ -229,8 +229,9 @@ void bind_search(nb::module_& m) {
              ChainModel::Space& space) {
             require_sentence(table, s);
             nb::list rows;
-            for (const Feature& f : b.model.features(program, table, s, space))
-              if (f.row != kUnknownRow) rows.append(nb::make_tuple(f.token, f.edge, f.row));
+            b.model.for_features(program, table, s, space, [&](std::size_t t, bool edge, std::uint32_t row) {
+              rows.append(nb::make_tuple(t, edge, row));
+            });
             return rows;
           },
           "program"_a, "table"_a, "sentence"_a, "space"_a, "(token, edge, row) of each known feature.");

@@ -10,8 +10,7 @@ void append(const std::vector<Feature>& features, std::size_t length, bool edges
   std::size_t i = 0;
   for (std::size_t t = 0; t < length; ++t) {
     for (; i < features.size() && features[i].token == t; ++i)
-      if (features[i].row != kUnknownRow)
-        (features[i].edge ? out.edge_rows : out.node_rows).push_back(features[i].row);
+      (features[i].edge ? out.edge_rows : out.node_rows).push_back(features[i].row);
     out.node_end.push_back(out.node_rows.size());
     if (edges) out.edge_end.push_back(out.edge_rows.size());
   }
@@ -29,7 +28,8 @@ void extract_new(const Program& program, const TokenTable& table, FeatureIndex& 
   std::vector<Feature> features;
   for (std::size_t s = 0; s < table.sentences(); ++s) {
     const std::size_t first = table.sentence[s], last = table.sentence[s + 1];
-    program.features(table, first, last, nullptr, space, features,
+    program.read(table, first, last, nullptr, space);
+    program.features(space, last - first, 0, last - first, features,
                      [&](std::uint64_t key) { index.prefetch(key); });
     Program::resolve(features, space, [&](const Feature& f) {
       bool added = false;
@@ -74,7 +74,8 @@ void extract_known(const Program& program, const TokenTable& table, const Featur
   std::vector<Feature> features;
   for (std::size_t s = 0; s < table.sentences(); ++s) {
     const std::size_t first = table.sentence[s], last = table.sentence[s + 1];
-    program.features(table, first, last, nullptr, space, features,
+    program.read(table, first, last, nullptr, space);
+    program.features(space, last - first, 0, last - first, features,
                      [&](std::uint64_t key) { index.prefetch(key); });
     Program::resolve(features, space, [&](const Feature& f) {
       const std::uint32_t row = index.find(f.key);

@@ -11,6 +11,13 @@ namespace {
 constexpr std::size_t kMostCached = 1u << 20;  // strings
 constexpr std::size_t kMostBytes = 1u << 26;
 
+constexpr std::uint64_t kNoLead = UINT64_MAX;  // the value is absent; hashes are smaller
+
+// The hash of a name that goes on with `by`.
+std::uint64_t extended(std::uint64_t hash, const Hashed& by) {
+  return add(multiply(hash, by.power), by.hash);
+}
+
 std::vector<Hashed> hashes_of(const std::vector<std::string>& texts) {
   std::vector<Hashed> result;
   for (const auto& text : texts) result.push_back(hash_of(text));
@@ -44,6 +51,7 @@ Program::Program(std::vector<Source> sources, std::vector<Template> templates,
       lists_(std::move(lists)),
       sources_of_column_(columns),
       one_value_templates_(columns, 0),
+      leads_of_column_(columns),
       columns_(columns) {
   for (std::uint32_t i = 0; i < sources_.size(); ++i) {
     const Source& source = sources_[i];
@@ -65,12 +73,6 @@ Program::Program(std::vector<Source> sources, std::vector<Template> templates,
         throw std::invalid_argument("program: a value needs its boundary strings");
     }
     compiled_.push_back(compile(t));
-    Compiled& made = compiled_.back();
-    if (made.steps.size() == 1 && !made.steps[0].absolute &&
-        sources_[made.steps[0].source].kind == Source::Kind::column) {
-      made.column = sources_[made.steps[0].source].column;
-      made.place = one_value_templates_[made.column]++;
-    }
     has_edges_ = has_edges_ || t.scope == Scope::edge;
   }
 }
@@ -81,42 +83,60 @@ std::size_t Program::templates(Scope scope) const {
 }
 
 Program::Compiled Program::compile(const Template& t) {
-  Compiled result;
-  result.edge = t.scope == Scope::edge;
-  Hashed literal;
+  Compiled made;
+  made.edge = t.scope == Scope::edge;
   for (const Piece& piece : t.pieces) {
-    if (piece.literal) {
-      literal = joined(literal, hash_of(piece.text));
-      continue;
-    }
-    result.steps.push_back({piece.source, piece.offset, piece.absolute, literal, hashes_of(piece.before),
-                            hashes_of(piece.after)});
-    literal = Hashed{};
+    if (!piece.literal)
+      made.steps.push_back({piece.source,
+                            piece.offset,
+                            piece.absolute,
+                            hashes_of(piece.before),
+                            hashes_of(piece.after),
+                            {},
+                            false});
+    else if (made.steps.empty())
+      made.head = joined(made.head, hash_of(piece.text));
+    else
+      made.steps.back().literal = joined(made.steps.back().literal, hash_of(piece.text));
   }
-  result.tail = literal;
-  result.has_tail = literal.power != 1;
-  return result;
+  for (Step& step : made.steps) step.has_literal = step.literal.power != 1;
+  if (made.steps.empty() || made.steps[0].absolute) return made;
+  const Source& first = sources_[made.steps[0].source];
+  if (first.kind != Source::Kind::column) return made;
+  made.column = first.column;
+  made.offset = made.steps[0].offset;
+  made.lead = static_cast<std::uint32_t>(leads_of_column_[made.column].size());
+  leads_of_column_[made.column].push_back(static_cast<std::uint32_t>(compiled_.size()));
+  if (made.steps.size() == 1) made.place = one_value_templates_[made.column]++;
+  return made;
+}
+
+const Hashed& Program::value_at(const Step& step, const ExtractionSpace& space, std::size_t at,
+                                std::size_t length) const {
+  const std::ptrdiff_t where = position(step.offset, step.absolute, at, length);
+  if (where < 0) return outside(step.before, static_cast<std::size_t>(-where));
+  if (static_cast<std::size_t>(where) >= length)
+    return outside(step.after, static_cast<std::size_t>(where) - length + 1);
+  return space.grid_[static_cast<std::size_t>(where) * sources_.size() + step.source];
 }
 
 std::uint64_t Program::key_at(const Compiled& t, const ExtractionSpace& space, std::size_t at,
                               std::size_t length) const {
-  std::uint64_t hash = 0;
-  for (const Step& step : t.steps) {
-    const std::ptrdiff_t where = position(step.offset, step.absolute, at, length);
-    const Hashed* value;
-    if (where < 0)
-      value = &outside(step.before, static_cast<std::size_t>(-where));
-    else if (static_cast<std::size_t>(where) >= length)
-      value = &outside(step.after, static_cast<std::size_t>(where) - length + 1);
-    else
-      value = &space.grid_[static_cast<std::size_t>(where) * sources_.size() + step.source];
-    if (value->absent()) return 0;
-    // The hash of an empty prefix is 0: the first step need not shift it.
-    if (hash != 0) hash = multiply(hash, step.literal_before.power);
-    hash = add(hash, step.literal_before.hash);
-    hash = add(multiply(hash, value->power), value->hash);
+  std::uint64_t hash = t.head.hash;
+  std::size_t k = 0;
+  const std::size_t where = at + static_cast<std::size_t>(t.offset);  // wraps around before the sentence
+  if (t.lead != kUnknownRow && where < length) {
+    hash = space.leads_[space.known_[where * columns_ + t.column].leads + t.lead];
+    if (hash == kNoLead) return 0;
+    k = 1;
   }
-  if (t.has_tail) hash = add(multiply(hash, t.tail.power), t.tail.hash);
+  for (; k < t.steps.size(); ++k) {
+    const Step& step = t.steps[k];
+    const Hashed& value = value_at(step, space, at, length);
+    if (value.absent()) return 0;
+    hash = extended(hash, value);
+    if (step.has_literal) hash = extended(hash, step.literal);
+  }
   return key_of(hash, t.edge);
 }
 
@@ -139,7 +159,7 @@ void Program::read(const TokenTable& table, std::size_t first, std::size_t last,
     for (std::size_t t = first; t < last; ++t) {
       const auto& slot = slot_of(table.field(t, c), c, space);
       const Hashed* values = &space.cached_[slot.values - 1];
-      space.known_[(t - first) * columns_ + c] = slot.rows;
+      space.known_[(t - first) * columns_ + c] = {slot.rows, slot.leads};
       Hashed* row = &space.grid_[(t - first) * n];
       for (std::size_t k = 0; k < wanted.size(); ++k) row[wanted[k]] = values[k];
     }
@@ -172,12 +192,22 @@ const ExtractionSpace::Slot& Program::slot_of(std::string_view text, std::uint32
                      static_cast<std::uint32_t>(space.texts_.size()),
                      static_cast<std::uint32_t>(text.size()),
                      static_cast<std::uint32_t>(space.cached_.size() + 1),
-                     static_cast<std::uint32_t>(space.rows_.size())};
+                     static_cast<std::uint32_t>(space.rows_.size()),
+                     static_cast<std::uint32_t>(space.leads_.size())};
   space.texts_ += text;
   ++space.used_;
+  std::vector<Hashed>& by_source = space.by_source_;
+  by_source.resize(sources_.size());
   for (const std::uint32_t source : sources_of_column_[column]) {
     const bool present = evaluate(sources_[source].attribute, text, space.scratch_);
-    space.cached_.push_back(present ? hash_of(space.scratch_) : kAbsent);
+    by_source[source] = present ? hash_of(space.scratch_) : kAbsent;
+    space.cached_.push_back(by_source[source]);
+  }
+  for (const std::uint32_t i : leads_of_column_[column]) {
+    const Step& step = compiled_[i].steps[0];
+    const Hashed& value = by_source[step.source];
+    const std::uint64_t hash = extended(extended(compiled_[i].head.hash, value), step.literal);
+    space.leads_.push_back(value.absent() ? kNoLead : hash);
   }
   space.rows_.resize(space.rows_.size() + one_value_templates_[column], kUnaskedRow);
   return space.slots_[i];

@@ -76,6 +76,10 @@ class ExtractionSpace {
     std::uint32_t text_begin = 0, text_length = 0;
     std::uint32_t values = 0;  // index into cached_ + 1; 0 = empty slot
     std::uint32_t rows = 0;    // index into rows_
+    std::uint32_t leads = 0;   // index into leads_
+  };
+  struct Known {
+    std::uint32_t rows, leads;
   };
   Identity program_, owner_;  // kept so that no other can have them
   std::vector<Slot> slots_;
@@ -84,8 +88,10 @@ class ExtractionSpace {
   std::vector<Hashed> cached_;        // values, by source of the column
   std::vector<std::uint32_t> rows_;   // rows, by one-value template of the column
   std::vector<Hashed> grid_;          // [tokens][sources] of the current sentence
-  std::vector<std::uint32_t> known_;  // [tokens][columns] of the current sentence: index into rows_
+  std::vector<std::uint64_t> leads_;  // hashes of names up to the second value, by template of the column
+  std::vector<Known> known_;          // [tokens][columns] of the current sentence
   std::string scratch_;
+  std::vector<Hashed> by_source_;
 };
 
 class Program {
@@ -97,35 +103,45 @@ class Program {
   std::size_t templates(Scope scope) const;
   bool has_edges() const { return has_edges_; }
 
-  // All features of one sentence of the table; `prefetch(key)` is called early for each key that has yet to
-  // be looked up by the owner. The space then also serves `name_at`.
+  // Reads the values of one sentence of the table into the space, which then serves `features` and `name_at`.
+  void read(const TokenTable& table, std::size_t first, std::size_t last, const Identity& owner,
+            ExtractionSpace& space) const;
+
+  // The features of the tokens [begin, end) of a sentence of this length that was read. For each key that has
+  // yet to be looked up by the owner `prefetch(key)` is called.
   template <class Prefetch>
-  void features(const TokenTable& table, std::size_t first, std::size_t last, const Identity& owner,
-                ExtractionSpace& space, std::vector<Feature>& out, Prefetch&& prefetch) const {
-    read(table, first, last, owner, space);
+  void features(const ExtractionSpace& space, std::size_t length, std::size_t begin, std::size_t end,
+                std::vector<Feature>& out, Prefetch&& prefetch) const {
     out.clear();
-    const std::size_t length = last - first;
-    for (std::uint32_t at = 0; at < length; ++at) {
+    for (auto at = static_cast<std::uint32_t>(begin); at < end; ++at) {
       for (std::uint32_t i = 0; i < compiled_.size(); ++i) {
-        const std::uint32_t cell = cell_at(compiled_[i], space, at, length);
+        const Compiled& t = compiled_[i];
+        const std::uint32_t cell = cell_at(t, space, at, length);
         const std::uint32_t row = cell == kUnknownRow ? kUnaskedRow : space.rows_[cell];
         if (row == kUnknownRow) continue;
-        const std::uint64_t key = row == kUnaskedRow ? key_at(compiled_[i], space, at, length) : 0;
+        const std::uint64_t key = row == kUnaskedRow ? key_at(t, space, at, length) : 0;
         if (row == kUnaskedRow && key == 0) continue;
         if (key != 0) prefetch(key);
-        out.push_back({key, at, row, cell, i, compiled_[i].edge});
+        out.push_back({key, at, row, cell, i, t.edge});
       }
     }
   }
 
-  // Gives every feature its row: row_of(feature) answers, kUnknownRow if there is none such.
+  // Gives the features their rows by asking row_of(feature), which answers kUnknownRow if there is none such;
+  // those are then left out.
   template <class RowOf>
   static void resolve(std::vector<Feature>& features, ExtractionSpace& space, RowOf&& row_of) {
-    for (Feature& feature : features) {
-      if (feature.key == 0) continue;
-      feature.row = row_of(feature);
-      if (feature.cell != kUnknownRow) space.rows_[feature.cell] = feature.row;
+    std::size_t known = 0;
+    for (std::size_t i = 0; i < features.size(); ++i) {
+      Feature feature = features[i];
+      if (feature.key != 0) {
+        feature.row = row_of(feature);
+        if (feature.cell != kUnknownRow) space.rows_[feature.cell] = feature.row;
+      }
+      features[known] = feature;
+      known += feature.row != kUnknownRow;
     }
+    features.resize(known);
   }
 
   Scope scope(std::size_t template_index) const { return templates_[template_index].scope; }
@@ -140,32 +156,34 @@ class Program {
     std::uint32_t source;
     std::int32_t offset;
     bool absolute;
-    Hashed literal_before;  // joined in front of the value
-    std::vector<Hashed> before, after;
+    std::vector<Hashed> before, after;  // values outside the sentence
+    Hashed literal;                     // what follows the value
+    bool has_literal;
   };
   struct Compiled {
+    Hashed head;  // what stands before the first value
     std::vector<Step> steps;
-    Hashed tail;
-    bool has_tail;
     bool edge;
-    // A template of one value of a column has the same row wherever that value is: its place in the column's
-    // rows.
+    // The name up to the second value depends on the first value alone, so its hash is remembered with that
+    // value: where among those of the column. A template of one value has the same row wherever that value
+    // is.
     std::uint32_t column = 0;
-    std::uint32_t place = kUnknownRow;  // kUnknownRow: not such a template
+    std::uint32_t lead = kUnknownRow;   // kUnknownRow: the first value is not one of a column near the token
+    std::uint32_t place = kUnknownRow;  // kUnknownRow: not a template of one such value
+    std::ptrdiff_t offset = 0;          // of the first value
   };
-
-  void read(const TokenTable& table, std::size_t first, std::size_t last, const Identity& owner,
-            ExtractionSpace& space) const;
 
   // Where the space remembers the row of this template at this token; kUnknownRow: nowhere.
   std::uint32_t cell_at(const Compiled& t, const ExtractionSpace& space, std::size_t at,
                         std::size_t length) const {
     if (t.place == kUnknownRow) return kUnknownRow;
-    const std::size_t where = at + static_cast<std::size_t>(static_cast<std::ptrdiff_t>(t.steps[0].offset));
-    return where < length ? space.known_[where * columns_ + t.column] + t.place : kUnknownRow;
+    const std::size_t where = at + static_cast<std::size_t>(t.offset);  // wraps around before the sentence
+    return where < length ? space.known_[where * columns_ + t.column].rows + t.place : kUnknownRow;
   }
 
-  static Compiled compile(const Template& t);
+  Compiled compile(const Template& t);
+  const Hashed& value_at(const Step& step, const ExtractionSpace& space, std::size_t at,
+                         std::size_t length) const;
   std::uint64_t key_at(const Compiled& t, const ExtractionSpace& space, std::size_t at,
                        std::size_t length) const;
   const ExtractionSpace::Slot& slot_of(std::string_view text, std::uint32_t column,
@@ -179,7 +197,8 @@ class Program {
   std::vector<Compiled> compiled_;
   std::vector<std::shared_ptr<const PhraseSet>> lists_;
   std::vector<std::vector<std::uint32_t>> sources_of_column_;
-  std::vector<std::uint32_t> one_value_templates_;  // [columns] how many
+  std::vector<std::uint32_t> one_value_templates_;           // [columns] how many
+  std::vector<std::vector<std::uint32_t>> leads_of_column_;  // templates whose first value is of the column
   std::uint32_t columns_;
   bool has_edges_ = false;
   Identity identity_ = new_identity();

@@ -17,24 +17,21 @@ ChainModel::ChainModel(ChainShape shape, FrozenWeights weights, std::span<const 
   }
 }
 
-// All keys are made before the first is looked up, all rows are looked up before the first is added: each
-// step asks the memory for what the next one reads.
-const std::vector<Feature>& ChainModel::features(const Program& program, const TokenTable& table,
-                                                 std::size_t s, Space& space) const {
-  program.features(table, table.sentence[s], table.sentence[s + 1], identity_, space.extraction,
-                   space.features, [&](std::uint64_t key) { weights_.prefetch_key(key); });
+// All keys are made before the first is looked up: each step asks the memory for what the next one reads.
+void ChainModel::find_features(const Program& program, std::size_t length, std::size_t begin, std::size_t end,
+                               Space& space) const {
+  program.features(space.extraction, length, begin, end, space.features,
+                   [&](std::uint64_t key) { weights_.prefetch_key(key); });
   Program::resolve(space.features, space.extraction, [&](const Feature& f) {
     const std::uint32_t row = weights_.find(f.key);
     if (row == kUnknownRow || weights_.is_edge(row) != f.edge) return kUnknownRow;  // outputs would not fit
     weights_.prefetch_row(row);
     return row;
   });
-  return space.features;
 }
 
 const Lattice& ChainModel::lattice(const Program& program, const TokenTable& table, std::size_t s,
                                    Space& space) const {
-  constexpr std::size_t kCellsAhead = 8;
   const std::size_t n = shape_.labels, length = table.sentence[s + 1] - table.sentence[s];
   Lattice& lattice = space.lattice;
   lattice.shape = &shape_;
@@ -42,17 +39,12 @@ const Lattice& ChainModel::lattice(const Program& program, const TokenTable& tab
   lattice.length = length;
   lattice.node.assign(length * n, 0.0);
   lattice.edge.assign(program.has_edges() ? length * n * n : 0, 0.0);
-  const std::vector<Feature>& found = features(program, table, s, space);
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    if (i + kCellsAhead < found.size() && found[i + kCellsAhead].row != kUnknownRow)
-      weights_.prefetch_cells(found[i + kCellsAhead].row);
-    const std::size_t t = found[i].token;
-    if (found[i].row == kUnknownRow) continue;
-    if (!found[i].edge)
-      weights_.add_row(found[i].row, n, &lattice.node[t * n]);
+  for_features(program, table, s, space, [&](std::size_t t, bool edge, std::uint32_t row) {
+    if (!edge)
+      weights_.add_row(row, n, &lattice.node[t * n]);
     else if (t > 0)
-      weights_.add_row(found[i].row, n * n, &lattice.edge[t * n * n]);
-  }
+      weights_.add_row(row, n * n, &lattice.edge[t * n * n]);
+  });
   return lattice;
 }
 

@@ -1,6 +1,7 @@
 // A finished chain model: text in, labels out. Immutable and shared by threads; each brings its own space.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -16,7 +17,7 @@ class ChainModel {
  public:
   struct Space {
     ExtractionSpace extraction;
-    std::vector<Feature> features;  // of the sentence, token by token
+    std::vector<Feature> features;  // of some tokens
     Lattice lattice;
     ViterbiSpace viterbi;
   };
@@ -33,15 +34,37 @@ class ChainModel {
   // Labels of all sentences, one after another.
   std::vector<std::int32_t> best(const Program& program, const TokenTable& table, Space& space) const;
 
-  // The features of sentence s with their rows, kUnknownRow for those that the model does not know.
-  const std::vector<Feature>& features(const Program& program, const TokenTable& table, std::size_t s,
-                                       Space& space) const;
+  // Calls f(token, edge, row) for the features of sentence s that the model knows.
+  template <class F>
+  void for_features(const Program& program, const TokenTable& table, std::size_t s, Space& space,
+                    F&& f) const;
 
  private:
+  void find_features(const Program& program, std::size_t length, std::size_t begin, std::size_t end,
+                     Space& space) const;
+
   ChainShape shape_;
   FrozenWeights weights_;
   Identity identity_ = new_identity();
   ChainConstants constants_;
 };
+
+// A few tokens at a time, so that what one step asked the memory for is still near when the next one needs
+// it.
+template <class F>
+void ChainModel::for_features(const Program& program, const TokenTable& table, std::size_t s, Space& space,
+                              F&& f) const {
+  constexpr std::size_t kTokens = 8, kCellsAhead = 8;
+  const std::size_t first = table.sentence[s], length = table.sentence[s + 1] - first;
+  program.read(table, first, first + length, identity_, space.extraction);
+  for (std::size_t begin = 0; begin < length; begin += kTokens) {
+    find_features(program, length, begin, std::min(length, begin + kTokens), space);
+    const std::vector<Feature>& found = space.features;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      if (i + kCellsAhead < found.size()) weights_.prefetch_cells(found[i + kCellsAhead].row);
+      f(found[i].token, found[i].edge, found[i].row);
+    }
+  }
+}
 
 }  // namespace marginalia

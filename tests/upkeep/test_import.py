@@ -71,3 +71,9 @@ def test_facade_names_exist() -> None:
     assert set(mg.__all__) <= set(dir(mg))
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         mg.nonsense  # noqa: B018
+
+
+def test_facade_names_do_not_depend_on_what_was_loaded_before() -> None:
+    script = "import marginalia.learn, marginalia as mg; print(mg.evaluate([['B-X']], [['B-X']]).f1)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert done.stdout.strip() == "100.0", done.stderr

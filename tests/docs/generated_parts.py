@@ -1,0 +1,64 @@
+"""The parts of pages that are made from the code. To bring the pages up to date: run this file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from marginalia.config import Setting
+from marginalia.decode.structures import STRUCTURES
+from marginalia.features.sets import SETS, text_of_set
+from marginalia.learn.learners import LEARNERS
+from marginalia.learn.recipe import DATA_SETTINGS, FEATURE_SETTINGS
+
+DOCS = Path(__file__).resolve().parent.parent.parent / "docs"
+
+
+def settings() -> str:
+    """All settings, a table for each place that declares some."""
+    parts = {"Data": DATA_SETTINGS, "Features": FEATURE_SETTINGS}
+    parts |= {f"Structure `{name}`": structure.settings for name, structure in STRUCTURES.items()}
+    parts |= {f"Learner `{name}`": learner.settings for name, learner in LEARNERS.items()}
+    return "\n\n".join(f"## {title}\n\n{_table(declared)}" for title, declared in parts.items())
+
+
+def sets() -> str:
+    """The full text of the ready-made sets."""
+    return "\n\n".join(f"### {name}\n\n```\n{text_of_set(name)}```" for name in SETS)
+
+
+PARTS: dict[str, Callable[[], str]] = {"settings.md": settings, "features.md": sets}
+
+
+def updated(name: str) -> str:
+    """A page of `PARTS` with its part as it should be."""
+    mark, end = "<!-- made by tests/docs/generated_parts.py -->", "<!-- end of what is made -->"
+    page = (DOCS / name).read_text(encoding="utf-8")
+    made = f"{mark}\n\n{PARTS[name]()}\n\n{end}"
+    return re.sub(re.escape(mark) + ".*" + re.escape(end), lambda _: made, page, flags=re.DOTALL)
+
+
+def _table(declared: Iterable[Setting]) -> str:
+    rows = ["| setting | default | values | meaning |", "|---|---|---|---|"]
+    rows += [f"| `{s.name}` | `{_spelled(s.default)}` | {_values(s)} | {s.help} |" for s in declared]
+    return "\n".join(rows)
+
+
+def _values(setting: Setting) -> str:
+    if setting.choices:
+        return ", ".join(f"`{choice}`" for choice in setting.choices)
+    if isinstance(setting.default, bool):
+        return "`on`, `off`"
+    if setting.low is None or setting.high is None:
+        return setting.expected()
+    return f"{setting.low:,} to {setting.high:,}"
+
+
+def _spelled(value: object) -> str:
+    return ("on" if value else "off") if isinstance(value, bool) else str(value)
+
+
+if __name__ == "__main__":
+    for name in PARTS:
+        (DOCS / name).write_text(updated(name), encoding="utf-8")
