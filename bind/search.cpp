@@ -4,6 +4,8 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
+#include <numeric>
+
 #include "arrays.hpp"
 #include "bind.hpp"
 #include "search/chain_model.hpp"
@@ -24,10 +26,23 @@ ChainShape shape_of(std::uint32_t labels, int order, bool transitions, const Mas
   return shape;
 }
 
-// A lattice that owns what its pointers point to, so that outputs can be asked for one by one.
+// Edge scores given as an array [T][L][L]: row t is those of token t.
+struct GivenEdges final : EdgeWeights {
+  std::vector<double> scores;
+  void add_rows(std::span<const std::uint32_t> rows, std::size_t pairs, double* out) const override {
+    for (const std::uint32_t row : rows)
+      for (std::size_t i = 0; i < pairs; ++i) out[i] += scores[row * pairs + i];
+  }
+};
+
+// A lattice that owns what its pointers point to (but for a model's weights), so that outputs can be asked
+// for one by one. It is used under the interpreter's lock: a lattice is not for two threads.
 struct OwnedLattice {
   ChainShape shape;
   ChainConstants constants;
+  GivenEdges given;
+  std::vector<std::uint32_t> edge_rows;
+  std::vector<std::uint64_t> edge_end;
   Lattice lattice;
 
   OwnedLattice(ChainShape s, ChainConstants c) : shape(std::move(s)), constants(std::move(c)) {
@@ -41,32 +56,40 @@ std::shared_ptr<OwnedLattice> make_lattice(const ChainShape& shape, const Input<
                                            const Input<double>& edge, const Input<double>& constants) {
   if (constants.size() != shape.constants() || node.size() % shape.labels != 0)
     throw std::invalid_argument("lattice: scores do not fit the shape");
+  if (edge.size() != 0 && edge.size() != node.size() * shape.labels)
+    throw std::invalid_argument("lattice: edge scores do not fit the shape");
   auto owned = std::make_shared<OwnedLattice>(shape, ChainConstants(shape));
   for (std::size_t i = 0; i < constants.size(); ++i) owned->constants.set(shape, i, constants.data()[i]);
-  owned->lattice.length = node.size() / shape.labels;
-  owned->lattice.node.assign(node.data(), node.data() + node.size());
-  owned->lattice.edge.assign(edge.data(), edge.data() + edge.size());
-  if (!owned->lattice.edge.empty() && edge.size() != node.size() * shape.labels)
-    throw std::invalid_argument("lattice: edge scores do not fit the shape");
+  Lattice& lattice = owned->lattice;
+  lattice.begin(node.size() / shape.labels);
+  lattice.node.assign(node.data(), node.data() + node.size());
+  owned->given.scores.assign(edge.data(), edge.data() + edge.size());
+  owned->edge_rows.resize(lattice.length);
+  owned->edge_end.resize(lattice.length + 1);
+  std::iota(owned->edge_rows.begin(), owned->edge_rows.end(), 0u);
+  std::iota(owned->edge_end.begin(), owned->edge_end.end(), std::uint64_t{0});
+  if (edge.size() != 0) lattice.set_edges(owned->given, owned->edge_rows, owned->edge_end);
   return owned;
 }
 
-std::shared_ptr<OwnedLattice> copy_lattice(const Lattice& lattice) {
+// The lattice of a sentence under a model, which must stay alive.
+std::shared_ptr<OwnedLattice> model_lattice(const ChainModel& model, const Program& program,
+                                            const TokenTable& table, std::size_t s,
+                                            ChainModel::Space& space) {
+  const Lattice& lattice = model.lattice(program, table, s, space);
   auto owned = std::make_shared<OwnedLattice>(*lattice.shape, *lattice.constants);
-  owned->lattice.length = lattice.length;
+  owned->lattice.begin(lattice.length);
   owned->lattice.node = lattice.node;
-  owned->lattice.edge = lattice.edge;
+  owned->edge_rows = space.edge_rows;
+  owned->edge_end = space.edge_end;
+  if (lattice.has_edges()) owned->lattice.set_edges(model.edge_weights(), owned->edge_rows, owned->edge_end);
   return owned;
 }
 
 nb::tuple best_of(const OwnedLattice& owned) {
   ViterbiSpace space;
   std::vector<std::uint32_t> labels(owned.lattice.length);
-  double score = 0.0;
-  {
-    nb::gil_scoped_release unlocked;
-    score = viterbi(owned.lattice, space, labels.data());
-  }
+  const double score = viterbi(owned.lattice, space, labels.data());
   return nb::make_tuple(give(std::move(labels)), score);
 }
 
@@ -74,17 +97,12 @@ nb::dict marginals_of(const OwnedLattice& owned, bool edges, const std::string& 
   if (method != "auto" && method != "scaled" && method != "log")
     throw std::invalid_argument("marginals: the method must be auto, scaled or log");
   Marginals p;
-  {
-    nb::gil_scoped_release unlocked;
-    if (method == "scaled") {
-      if (!scaled_forward_backward(owned.lattice, edges, p))
-        throw std::domain_error("scaled forward-backward came near underflow");
-    } else if (method == "log") {
-      log_forward_backward(owned.lattice, edges, p);
-    } else {
-      p = forward_backward(owned.lattice, edges);
-    }
-  }
+  if (method == "auto")
+    p = forward_backward(owned.lattice, edges);
+  else if (method == "log")
+    log_forward_backward(owned.lattice, edges, p);
+  else if (!scaled_forward_backward(owned.lattice, edges, p))
+    throw std::domain_error("scaled forward-backward came near underflow");
   const std::size_t n = owned.shape.labels, length = owned.lattice.length;
   nb::dict out;
   out["log_z"] = p.log_z;
@@ -104,11 +122,7 @@ struct KBestIterator {
       : owned(std::move(o)), search(owned->lattice), labels(owned->lattice.length) {}
 
   nb::tuple next() {
-    std::optional<double> score;
-    {
-      nb::gil_scoped_release unlocked;
-      score = search.next(labels.data());
-    }
+    const std::optional<double> score = search.next(labels.data());
     if (!score) throw nb::stop_iteration();
     return nb::make_tuple(give(std::vector<std::uint32_t>(labels)), *score);
   }
@@ -183,6 +197,7 @@ void bind_search(nb::module_& m) {
       .def(
           "k_best",
           [](std::shared_ptr<OwnedLattice> l) { return std::make_unique<KBestIterator>(std::move(l)); },
+          nb::keep_alive<0, 1>(),
           "Iterates over (labels, score), best first, without end but that of the legal outputs.")
       .def(
           "score",
@@ -220,9 +235,9 @@ void bind_search(nb::module_& m) {
           [](const BoundModel& b, const Program& program, const TokenTable& table, std::size_t s,
              ChainModel::Space& space) {
             require_sentence(table, s);
-            return copy_lattice(b.model.lattice(program, table, s, space));
+            return model_lattice(b.model, program, table, s, space);
           },
-          "program"_a, "table"_a, "sentence"_a, "space"_a, "Scores of one sentence.")
+          "program"_a, "table"_a, "sentence"_a, "space"_a, nb::keep_alive<0, 1>(), "Scores of one sentence.")
       .def(
           "rows",
           [](const BoundModel& b, const Program& program, const TokenTable& table, std::size_t s,

@@ -3,7 +3,7 @@
 namespace marginalia {
 
 Chain::Chain(const ChainShape& shape, const Examples& examples, const SparseRows& weights)
-    : shape_(shape), examples_(examples), weights_(weights), constants_(shape) {
+    : shape_(shape), examples_(examples), weights_(weights), edge_weights_(weights), constants_(shape) {
   for (const Cell* c = weights.begin(kConstantRow); c != weights.end(kConstantRow); ++c)
     constants_.set(shape, c->output, c->weight);
   lattice_.shape = &shape_;
@@ -33,12 +33,11 @@ void Chain::add_rows(const std::vector<std::uint32_t>& rows, const std::vector<s
 const Lattice& Chain::lattice_of(std::size_t i) {
   const Example x = example(examples_, i);
   const std::size_t n = shape_.labels;
-  const bool edges = examples_.has_edges();
-  lattice_.length = x.length;
-  lattice_.node.assign(x.length * n, 0.0);
-  lattice_.edge.assign(edges ? x.length * n * n : 0, 0.0);
+  lattice_.begin(x.length);
   add_rows(examples_.node_rows, examples_.node_end, x, n, lattice_.node.data());
-  if (edges) add_rows(examples_.edge_rows, examples_.edge_end, x, n * n, lattice_.edge.data());
+  if (examples_.has_edges())
+    lattice_.set_edges(edge_weights_, examples_.edge_rows,
+                       std::span(examples_.edge_end).subspan(x.first, x.length + 1));
   return lattice_;
 }
 

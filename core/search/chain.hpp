@@ -53,6 +53,7 @@ class Chain {
   const ChainShape& shape_;
   const Examples& examples_;
   const SparseRows& weights_;
+  EdgeWeightsOf<SparseRows> edge_weights_;
   ChainConstants constants_;
   Lattice lattice_;
   ViterbiSpace space_;

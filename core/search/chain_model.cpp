@@ -36,15 +36,22 @@ const Lattice& ChainModel::lattice(const Program& program, const TokenTable& tab
   Lattice& lattice = space.lattice;
   lattice.shape = &shape_;
   lattice.constants = &constants_;
-  lattice.length = length;
-  lattice.node.assign(length * n, 0.0);
-  lattice.edge.assign(program.has_edges() ? length * n * n : 0, 0.0);
+  lattice.begin(length);
+  space.edge_rows.clear();
+  space.edge_end.assign(1, 0);
+  const auto end_tokens_before = [&](std::size_t t) {
+    while (space.edge_end.size() <= t) space.edge_end.push_back(space.edge_rows.size());
+  };
   for_features(program, table, s, space, [&](std::size_t t, bool edge, std::uint32_t row) {
-    if (!edge)
+    if (!edge) {
       weights_.add_row(row, n, &lattice.node[t * n]);
-    else if (t > 0)
-      weights_.add_row(row, n * n, &lattice.edge[t * n * n]);
+      return;
+    }
+    end_tokens_before(t);
+    space.edge_rows.push_back(row);
   });
+  end_tokens_before(length);
+  if (program.has_edges()) lattice.set_edges(edge_weights_, space.edge_rows, space.edge_end);
   return lattice;
 }
 

@@ -17,7 +17,9 @@ class ChainModel {
  public:
   struct Space {
     ExtractionSpace extraction;
-    std::vector<Feature> features;  // of some tokens
+    std::vector<Feature> features;         // of some tokens
+    std::vector<std::uint32_t> edge_rows;  // of the sentence
+    std::vector<std::uint64_t> edge_end;   // [T + 1]
     Lattice lattice;
     ViterbiSpace viterbi;
   };
@@ -26,7 +28,10 @@ class ChainModel {
   ChainModel(ChainShape shape, FrozenWeights weights, std::span<const std::uint32_t> constant_at,
              std::span<const float> constants);
 
+  ChainModel(const ChainModel&) = delete;  // its parts point at each other
+
   const ChainShape& shape() const { return shape_; }
+  const EdgeWeights& edge_weights() const { return edge_weights_; }
 
   // Scores of sentence s of the table under the program; valid until the space is used again.
   const Lattice& lattice(const Program& program, const TokenTable& table, std::size_t s, Space& space) const;
@@ -45,6 +50,7 @@ class ChainModel {
 
   ChainShape shape_;
   FrozenWeights weights_;
+  EdgeWeightsOf<FrozenWeights> edge_weights_{weights_};
   Identity identity_ = new_identity();
   ChainConstants constants_;
 };

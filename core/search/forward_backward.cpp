@@ -31,11 +31,10 @@ class StepFactors {
   explicit StepFactors(const Lattice& lattice) : lattice_(lattice), at_(0) {}
 
   const std::vector<double>& at(std::size_t t) {
-    if (at_ == t || (at_ != 0 && lattice_.edge.empty())) return factors_;
+    if (at_ == t || (at_ != 0 && !lattice_.has_edges())) return factors_;
     const std::size_t size = lattice_.constants->transition.size();
-    factors_ = lattice_.constants->transition;
-    if (!lattice_.edge.empty())
-      for (std::size_t i = 0; i < size; ++i) factors_[i] += lattice_.edge[t * size + i];
+    const double* scores = lattice_.pairs(t);
+    factors_.assign(scores, scores + size);
     shift_ = largest_finite(factors_.data(), size);
     for (double& f : factors_) f = std::exp(f - shift_);
     at_ = t;

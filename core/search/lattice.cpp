@@ -1,8 +1,15 @@
 #include "search/lattice.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace marginalia {
+
+namespace {
+
+constexpr std::size_t kKeptPairs = std::size_t{1} << 20;  // 8 MiB of doubles
+
+}  // namespace
 
 void check(const ChainShape& shape) {
   const std::size_t n = shape.labels;
@@ -68,12 +75,39 @@ void ChainConstants::set(const ChainShape& shape, std::size_t at, double value) 
   }
 }
 
+void Lattice::begin(std::size_t tokens) {
+  length = tokens;
+  node.assign(tokens * labels(), 0.0);
+  edges_ = nullptr;
+}
+
+void Lattice::set_edges(const EdgeWeights& weights, std::span<const std::uint32_t> rows,
+                        std::span<const std::uint64_t> ends) {
+  edges_ = &weights;
+  edge_rows_ = rows;
+  edge_end_ = ends;
+  const std::size_t size = labels() * labels();
+  const std::size_t kept = std::clamp<std::size_t>(kKeptPairs / size, 1, std::max<std::size_t>(length, 1));
+  pairs_of_.assign(kept, 0);
+  pairs_.resize(kept * size);
+}
+
+const double* Lattice::pairs_with_edges(std::size_t t) const {
+  const std::size_t size = constants->transition.size(), kept = t % pairs_of_.size();
+  double* scores = pairs_.data() + kept * size;
+  if (pairs_of_[kept] == t) return scores;
+  std::copy(constants->transition.begin(), constants->transition.end(), scores);
+  edges_->add_rows(edge_rows_.subspan(edge_end_[t], edge_end_[t + 1] - edge_end_[t]), size, scores);
+  pairs_of_[kept] = t;
+  return scores;
+}
+
 double path_score(const Lattice& lattice, const std::uint32_t* labels) {
   if (lattice.length == 0) return 0.0;
   const std::size_t n = lattice.labels();
   double score = lattice.constants->start[labels[0]] + lattice.node[labels[0]];
   for (std::size_t t = 1; t < lattice.length; ++t) {
-    score += lattice.transition(t, labels[t - 1], labels[t]) + lattice.node[t * n + labels[t]];
+    score += lattice.pairs(t)[labels[t - 1] * n + labels[t]] + lattice.node[t * n + labels[t]];
     if (lattice.shape->order == 1) continue;
     const std::size_t older = t == 1 ? n : labels[t - 2];
     score += lattice.constants->trigram[(older * n + labels[t - 1]) * n + labels[t]];

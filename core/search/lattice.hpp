@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <vector>
 
 namespace marginalia {
@@ -64,39 +65,79 @@ struct ChainConstants {
   void list_narrow(std::size_t labels);
 };
 
-struct Lattice {
+// Where edge features get their weights from: scores[pair] += weight for the label pairs of rows.
+struct EdgeWeights {
+  virtual ~EdgeWeights() = default;
+  virtual void add_rows(std::span<const std::uint32_t> rows, std::size_t pairs, double* scores) const = 0;
+};
+
+template <class Weights>
+struct EdgeWeightsOf final : EdgeWeights {
+  explicit EdgeWeightsOf(const Weights& w) : weights(w) {}
+  void add_rows(std::span<const std::uint32_t> rows, std::size_t pairs, double* scores) const override {
+    constexpr std::size_t kRowAhead = 16, kCellsAhead = 6;  // memory is slow: ask early
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (i + kRowAhead < rows.size()) weights.prefetch_row(rows[i + kRowAhead]);
+      if (i + kCellsAhead < rows.size()) weights.prefetch_cells(rows[i + kCellsAhead]);
+      weights.add_row(rows[i], pairs, scores);
+    }
+  }
+  const Weights& weights;
+};
+
+// Edge features stay rows until their scores are asked for, and those are kept for as many tokens as fit into
+// a few megabytes: all at once would take T * L * L. So a lattice must not be used by two threads at the same
+// time.
+class Lattice {
+ public:
   const ChainShape* shape = nullptr;
   const ChainConstants* constants = nullptr;
   std::size_t length = 0;
   std::vector<double> node;  // [T][L]
-  std::vector<double> edge;  // [T][L][L] (unused at t = 0), or empty
+
+  // Begins a sentence with all scores 0 and no edge features.
+  void begin(std::size_t tokens);
+  // Its edge features: token t has rows[ends[t] .. ends[t + 1]). The lattice only looks at all three.
+  void set_edges(const EdgeWeights& weights, std::span<const std::uint32_t> rows,
+                 std::span<const std::uint64_t> ends);
 
   std::size_t labels() const { return shape->labels; }
   std::size_t states(std::size_t t) const {
     return shape->order == 2 && t > 0 ? labels() * labels() : labels();
   }
-  double transition(std::size_t t, std::size_t from, std::size_t to) const {
-    const std::size_t i = from * labels() + to;
-    return constants->transition[i] + (edge.empty() ? 0.0 : edge[t * labels() * labels() + i]);
+  bool has_edges() const { return edges_ != nullptr; }
+
+  // [L][L] scores of the label pairs at tokens t - 1 and t, t >= 1; valid until the next call.
+  const double* pairs(std::size_t t) const {
+    return edges_ == nullptr ? constants->transition.data() : pairs_with_edges(t);
   }
 
   // Calls f(predecessor state, score of the step without the node score) for a state at t >= 1.
   template <class F>
   void for_predecessors(std::size_t t, std::size_t state, F&& f) const {
     const std::size_t n = labels();
+    const double* pair = pairs(t);
     if (shape->order == 1) {
-      for (std::size_t from = 0; from < n; ++from) f(from, transition(t, from, state));
+      for (std::size_t from = 0; from < n; ++from) f(from, pair[from * n + state]);
       return;
     }
     const std::size_t from = state / n, to = state % n;
-    const double pair = transition(t, from, to);
     if (t == 1) {
-      f(from, constants->trigram[(n * n + from) * n + to] + pair);
+      f(from, constants->trigram[(n * n + from) * n + to] + pair[state]);
       return;
     }
     for (std::size_t older = 0; older < n; ++older)
-      f(older * n + from, constants->trigram[(older * n + from) * n + to] + pair);
+      f(older * n + from, constants->trigram[(older * n + from) * n + to] + pair[state]);
   }
+
+ private:
+  const double* pairs_with_edges(std::size_t t) const;
+
+  const EdgeWeights* edges_ = nullptr;
+  std::span<const std::uint32_t> edge_rows_;
+  std::span<const std::uint64_t> edge_end_;    // [T + 1]
+  mutable std::vector<double> pairs_;          // [kept tokens][L][L]; token t is kept at t % kept
+  mutable std::vector<std::size_t> pairs_of_;  // [kept] which token; 0: none, because the first has no pair
 };
 
 // The score of a given output, kIllegal if it is not legal.

@@ -33,16 +33,6 @@ void max_product(double* out, const double* in, std::size_t in_step, const doubl
   }
 }
 
-// The transition scores into token t; `scratch` holds them where they differ from token to token.
-const double* transitions_at(const Lattice& lattice, std::size_t t, std::vector<double>& scratch) {
-  if (lattice.edge.empty()) return lattice.constants->transition.data();
-  const std::size_t size = lattice.constants->transition.size();
-  scratch.resize(size);
-  for (std::size_t i = 0; i < size; ++i)
-    scratch[i] = lattice.constants->transition[i] + lattice.edge[t * size + i];
-  return scratch.data();
-}
-
 void first_step(const Lattice& lattice, double* out) {
   for (std::size_t c = 0; c < lattice.labels(); ++c) out[c] = lattice.constants->start[c] + lattice.node[c];
 }
@@ -60,16 +50,15 @@ void fill_narrow(const ChainConstants& constants, const double* in, std::size_t 
   }
 }
 
-void step_order_1(const Lattice& lattice, std::size_t t, const double* in, double* out,
-                  std::vector<double>& scratch) {
+void step_order_1(const Lattice& lattice, std::size_t t, const double* in, double* out) {
   const std::size_t n = lattice.labels();
   const ChainConstants& constants = *lattice.constants;
-  if (lattice.edge.empty()) {
+  if (!lattice.has_edges()) {
     max_product(out, in, 1, constants.transition.data(), constants.transition_bounds, n,
                 [](std::size_t k) { return k; });
     fill_narrow(constants, in, n, out);
   } else {
-    const double* pairs = transitions_at(lattice, t, scratch);
+    const double* pairs = lattice.pairs(t);
     std::fill(out, out + n, kIllegal);
     for (std::size_t p = 0; p < n; ++p)
       if (in[p] != kIllegal) max_add(out, pairs + p * n, in[p], n);
@@ -77,10 +66,9 @@ void step_order_1(const Lattice& lattice, std::size_t t, const double* in, doubl
   for (std::size_t c = 0; c < n; ++c) out[c] += lattice.node[t * n + c];
 }
 
-void step_order_2(const Lattice& lattice, std::size_t t, const double* in, double* out,
-                  std::vector<double>& scratch) {
+void step_order_2(const Lattice& lattice, std::size_t t, const double* in, double* out) {
   const std::size_t n = lattice.labels();
-  const double* pairs = transitions_at(lattice, t, scratch);
+  const double* pairs = lattice.pairs(t);
   const double* trigram = lattice.constants->trigram.data();
   for (std::size_t b = 0; b < n; ++b) {
     double* row = out + b * n;
@@ -96,12 +84,11 @@ void step_order_2(const Lattice& lattice, std::size_t t, const double* in, doubl
 }
 
 // Scores of the states at t >= 1 from those at t - 1.
-void step(const Lattice& lattice, std::size_t t, const double* in, double* out,
-          std::vector<double>& scratch) {
+void step(const Lattice& lattice, std::size_t t, const double* in, double* out) {
   if (lattice.shape->order == 1)
-    step_order_1(lattice, t, in, out, scratch);
+    step_order_1(lattice, t, in, out);
   else
-    step_order_2(lattice, t, in, out, scratch);
+    step_order_2(lattice, t, in, out);
 }
 
 std::size_t best_last(const Lattice& lattice, const double* scores, double& score) {
@@ -141,10 +128,8 @@ void forward_scores(const Lattice& lattice, std::vector<double>& best) {
   const std::size_t width = lattice.states(lattice.length);
   best.resize(lattice.length * width);
   if (lattice.length == 0) return;
-  std::vector<double> scratch;
   first_step(lattice, best.data());
-  for (std::size_t t = 1; t < lattice.length; ++t)
-    step(lattice, t, &best[(t - 1) * width], &best[t * width], scratch);
+  for (std::size_t t = 1; t < lattice.length; ++t) step(lattice, t, &best[(t - 1) * width], &best[t * width]);
 }
 
 // Short sentences keep all scores. Long ones keep every k-th (k ~ sqrt T) and compute the stretch between two
@@ -164,7 +149,7 @@ double viterbi(const Lattice& lattice, ViterbiSpace& space, std::uint32_t* label
     const double* checkpoint = &space.checkpoints[(first / stretch) * width];
     std::copy(checkpoint, checkpoint + width, row0);
     for (std::size_t t = first + 1; t < last; ++t)
-      step(lattice, t, row0 + (t - 1 - first) * width, row0 + (t - first) * width, space.scratch);
+      step(lattice, t, row0 + (t - 1 - first) * width, row0 + (t - first) * width);
   };
 
   first_step(lattice, space.checkpoints.data());
@@ -172,8 +157,7 @@ double viterbi(const Lattice& lattice, ViterbiSpace& space, std::uint32_t* label
     const std::size_t first = k * stretch, last = std::min(length, first + stretch);
     compute(first, last);
     if (last < length)
-      step(lattice, last, row0 + (last - 1 - first) * width, &space.checkpoints[(k + 1) * width],
-           space.scratch);
+      step(lattice, last, row0 + (last - 1 - first) * width, &space.checkpoints[(k + 1) * width]);
   }
 
   double score = 0.0;

@@ -12,7 +12,7 @@ namespace marginalia {
 class ViterbiSpace {
  public:
   std::vector<double> best;  // [stored tokens][states]
-  std::vector<double> checkpoints, scratch;
+  std::vector<double> checkpoints;
 };
 
 // Writes the best labels and returns their score. Ties go to the lowest state, from the last token backwards.
