@@ -17,11 +17,11 @@ namespace {
 using Mask = Input<std::uint8_t>;
 
 ChainShape shape_of(std::uint32_t labels, int order, bool transitions, const Mask& start,
-                    const Mask& transition, const Mask& end) {
+                    const Mask& transition, const Mask& end, bool ends) {
   const auto copy = [](const Mask& mask) {
     return std::vector<std::uint8_t>(mask.data(), mask.data() + mask.size());
   };
-  ChainShape shape{labels, order, transitions, copy(start), copy(transition), copy(end)};
+  ChainShape shape{labels, order, transitions, copy(start), copy(transition), copy(end), ends};
   check(shape);
   return shape;
 }
@@ -178,7 +178,7 @@ void bind_search(nb::module_& m) {
   using namespace nb::literals;
   nb::class_<ChainShape>(m, "ChainShape", "Labels, order and legal transitions of a chain.")
       .def(nb::new_(&shape_of), "labels"_a, "order"_a, "transitions"_a, nb::arg("start").noconvert(),
-           nb::arg("transition").noconvert(), nb::arg("end").noconvert())
+           nb::arg("transition").noconvert(), nb::arg("end").noconvert(), "ends"_a)
       .def_ro("labels", &ChainShape::labels)
       .def_ro("order", &ChainShape::order)
       .def_ro("transitions", &ChainShape::transitions)

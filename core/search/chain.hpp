@@ -65,7 +65,7 @@ template <class Sink>
 void Chain::label_features(const Example& x, const std::uint32_t* y, std::size_t t, double count,
                            Sink&& sink) const {
   x.for_node_rows(t, [&](std::uint32_t row) { sink(Coordinate{row, y[t], shape_.labels}, count); });
-  if (!shape_.transitions) return;
+  if (!shape_.ends) return;
   if (t == 0) sink(constant(shape_.start_at() + y[0]), count);
   if (t + 1 == x.length) sink(constant(shape_.end_at() + y[t]), count);
 }
@@ -128,14 +128,18 @@ double Chain::expectations(std::size_t i, Sink&& sink) {
       for (std::uint32_t c = 0; c < n * n; ++c) sink(Coordinate{row, c, n * n}, p.edge[t * n * n + c]);
     });
   }
-  if (!shape_.transitions || x.length == 0) return p.log_z;
+  if (x.length == 0) return p.log_z;
   const auto constants = [&](std::size_t at, const double* means, std::size_t count) {
     for (std::size_t c = 0; c < count; ++c) sink(constant(at + c), means[c]);
   };
-  constants(shape_.start_at(), p.node.data(), n);
-  constants(shape_.end_at(), p.node.data() + (x.length - 1) * n, n);
-  constants(shape_.transition_at(), p.transition.data(), p.transition.size());
-  constants(shape_.trigram_at(), p.trigram.data(), p.trigram.size());
+  if (shape_.ends) {
+    constants(shape_.start_at(), p.node.data(), n);
+    constants(shape_.end_at(), p.node.data() + (x.length - 1) * n, n);
+  }
+  if (shape_.transitions) {
+    constants(shape_.transition_at(), p.transition.data(), p.transition.size());
+    constants(shape_.trigram_at(), p.trigram.data(), p.trigram.size());
+  }
   return p.log_z;
 }
 

@@ -18,8 +18,9 @@ inline constexpr double kIllegal = -std::numeric_limits<double>::infinity();
 struct ChainShape {
   std::uint32_t labels = 0;
   int order = 1;
-  bool transitions = true;                           // are there learned start, end and label n-gram weights?
+  bool transitions = true;                           // are there learned label n-gram weights?
   std::vector<std::uint8_t> start, transition, end;  // 1 = legal; [L], [L*L], [L]
+  bool ends = true;  // are there learned weights of the first and the last label?
 
   std::size_t start_at() const { return 0; }
   std::size_t end_at() const { return labels; }

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     )
     from marginalia.decode import Tagged, Tagger, load
     from marginalia.errors import DataError, MarginaliaError, ModelError, SettingsError
-    from marginalia.evaluate import evaluate
     from marginalia.learn import Progress, train
 
 __version__ = "0.1.0"
@@ -30,7 +29,6 @@ _HOMES = {
     "corpus": ("Sentence", "Span", "read_conll", "read_conllu", "read_jsonl", "read_plain", "read_segmented"),
     "decode": ("Tagged", "Tagger", "load"),
     "errors": ("DataError", "MarginaliaError", "ModelError", "SettingsError"),
-    "evaluate": ("evaluate",),
     "learn": ("Progress", "train"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
@@ -45,7 +43,6 @@ __all__ = [
     "Span",
     "Tagged",
     "Tagger",
-    "evaluate",
     "load",
     "read_conll",
     "read_conllu",

@@ -191,6 +191,7 @@ class ChainShape:
             NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)
         ],
         end: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        ends: bool,
     ) -> None: ...
     @property
     def labels(self) -> int: ...

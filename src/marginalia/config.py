@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -39,20 +38,20 @@ class Setting:
         converted = self._converted(value)
         too_low = self.low is not None and not isinstance(converted, str) and converted < self.low
         too_high = self.high is not None and not isinstance(converted, str) and converted > self.high
-        if too_low or too_high or (self.choices and converted not in self.choices):
+        if too_low or too_high:
             raise self._refusal(value)
-        return converted
+        return self._chosen(converted) if self.choices else converted
 
     def expected(self) -> str:
         """What values are allowed, in words."""
         if self.choices:
-            return " or ".join(self.choices)
+            return " or ".join(filter(None, (", ".join(self.choices[:-1]), self.choices[-1])))
         if isinstance(self.default, bool):
             return "on or off"
         kind = {int: "a whole number", float: "a number", str: "a text"}[type(self.default)]
         if self.low is not None and self.high is not None:
-            return f"{kind} from {self.low:g} to {self.high:g}"
-        return kind if self.low is None else f"{kind} of at least {self.low:g}"
+            return f"{kind} from {self.low} to {self.high}"
+        return kind if self.low is None else f"{kind} of at least {self.low}"
 
     def _converted(self, value: object) -> Scalar:
         kind = type(self.default)
@@ -65,6 +64,13 @@ class Setting:
             return converter(value)
         except (ValueError, KeyError, TypeError, OverflowError):
             raise self._refusal(value) from None
+
+    def _chosen(self, value: Scalar) -> str:
+        """The choice that was meant, in any case, as it is declared."""
+        for choice in self.choices:
+            if str(value).lower() == choice.lower():
+                return choice
+        raise self._refusal(value)
 
     def _refusal(self, value: object) -> SettingsError:
         return SettingsError(f"setting '{self.name}': found {value!r}, expected {self.expected()}.")
@@ -81,5 +87,7 @@ def resolve(declared: Iterable[Setting], given: Mapping[str, object]) -> dict[st
 
 def suggestion(name: str, known: Sequence[str]) -> str:
     """What to say beside an unknown name."""
+    import difflib  # slow to load, and most names are known
+
     near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
     return f"Did you mean '{near[0]}'?" if near else f"Expected one of: {', '.join(sorted(known))}."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from importlib import resources
 from pathlib import Path
 
@@ -13,6 +14,16 @@ from marginalia.cli import demo
 from marginalia.cli.text import Paint
 from marginalia.corpus.tokenizers import fields
 
+# The lines that the demo shows, labelled by the corpus's GUIDELINE.md.
+RIGHT = """\
+[500 QTY] [g UNIT] [floury potatoes NAME] ( [about 4 QTY] [medium SIZE] ) , [peeled and cut into wedges PREP]
+[2 QTY] x [400 g SIZE] [tins UNIT] [chickpeas NAME] , [drained PREP]
+[a QTY] [good handful UNIT] of [fresh mint leaves NAME] , [roughly torn PREP]
+[½ QTY] [tsp UNIT] [freshly grated PREP] [nutmeg NAME]
+[4 QTY] [thick SIZE] [slices UNIT] [sourdough bread NAME] , [toasted PREP]
+[Flaky salt NAME] and [black pepper NAME] , [to taste COMMENT]
+"""
+
 
 def test_demo(shell: Shell) -> None:
     done = shell("demo")
@@ -20,7 +31,7 @@ def test_demo(shell: Shell) -> None:
     assert done.returncode == 0
     assert "FB1:" in out
     assert all(f" {name}: precision" in out for name in demo.COLOURS)
-    assert "[500 QTY] [g UNIT]" in out
+    assert RIGHT in out.replace("\n  ", "\n")
     assert "What to try next:" in out
     assert "\x1b" not in out
 
@@ -37,6 +48,15 @@ def test_it_scores_well(run: Run, tmp_path: Path) -> None:
     run("demo", "--save", tmp_path / "m.mg")
     with demo.corpus_parts() as (_, _, test):
         assert demo.score(mg.load(tmp_path / "m.mg"), test).f1 > 85
+
+
+def test_its_lines_are_not_in_the_corpus() -> None:
+    def words(text: str) -> str:
+        return re.sub(r"[\W\d]", "", text).lower()
+
+    with demo.corpus_parts() as parts:
+        seen = {words("".join(s.tokens)) for part in parts for s in mg.read_conll(part, separator="\t")}
+    assert [line for line in demo.LINES if words(line) in seen] == []
 
 
 def test_where_it_cannot_save(run: Run, tmp_path: Path) -> None:

@@ -75,6 +75,7 @@ class TestRecipes:
             ("task = 3", "'task': found 3, expected a text"),
             ("dev = [1]", "'dev': found [1], expected a path or a list of paths"),
             ("[lists]\na = 1", "'lists': found {'a': 1}, expected a table"),
+            ('format = "plain"', "found format 'plain', which has no labels"),
             ("train = ", "this is not TOML"),
             ("[set]\npases = 3\n", "unknown setting 'pases'. Did you mean 'passes'?"),
         ],

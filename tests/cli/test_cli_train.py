@@ -14,7 +14,10 @@ import pytest
 from cli_world import COLUMNS, Run, Shell, corpus
 
 import marginalia as mg
+from marginalia.cli.reading import READER_OPTIONS
+from marginalia.corpus import FORMATS
 from marginalia.learn.recipe import declared
+from marginalia.model.inspection import Inspection
 
 
 def test_verbatim_with_all_options(run: Run, data: Path, tmp_path: Path) -> None:
@@ -34,6 +37,8 @@ def test_verbatim_with_all_options(run: Run, data: Path, tmp_path: Path) -> None
     assert found["dev"].keys() >= {"f1", "precision", "recall", "accuracy", "best_pass"}
     assert found["dev"]["f1"] > 95
     assert found["features"] > 100
+    assert 0 < found["used_features"] <= found["features"]
+    assert found["used_features"] == Inspection(mg.load(tmp_path / "m.mg").saved).sizes()["features"]
     assert found["weights"] > 0
     assert found["size"] == (tmp_path / "m.mg").stat().st_size
     assert found["seconds"] >= 0
@@ -93,7 +98,20 @@ def test_settings_are_listed(run: Run) -> None:
     for setting in declared("chain", "perceptron"):
         assert f"\n  {setting.name} " in out
     assert "default 10" in out
+    text = " ".join(out.split())
+    assert "(auto, none, IOB2, IOBES, BILOU, BMES, IOE2, IOB1 or IOE1; default auto)" in text
+    assert "(a whole number from 0 to 2147483648; default 0)" in text
     assert run("train", "--settings", "--learner", "perceptrn")[0] == 1
+
+
+def test_reader_options_are_those_of_the_formats() -> None:
+    for format in FORMATS.values():
+        assert {o.name for o in READER_OPTIONS if format.name in o.formats} == set(format.options)
+
+
+@pytest.mark.parametrize(("verb", "offered"), [("train", False), ("eval", False), ("tag", True)])
+def test_plain_text_is_offered_where_it_can_be_read(shell: Shell, verb: str, offered: bool) -> None:
+    assert ("plain" in shell(verb, "--help").stdout.decode().partition("--format NAME")[2]) == offered
 
 
 class TestFormats:
@@ -215,7 +233,7 @@ class TestMistakes:
     def test_plain_text_has_no_labels(self, run: Run, data: Path, tmp_path: Path) -> None:
         code, _, err = run("train", data / "train.txt", "-o", tmp_path / "m.mg", "--format", "plain")
         assert code == 1
-        assert "label" in err
+        assert "found format 'plain', which has no labels; expected one of conll, conllu, jsonl, segm" in err
 
 
 class TestOutput:

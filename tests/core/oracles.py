@@ -43,7 +43,9 @@ class Problem:
         return len(self.node)
 
     def shape(self) -> _core.ChainShape:
-        return _core.ChainShape(self.labels, self.order, True, self.start, self.transition.ravel(), self.end)
+        return _core.ChainShape(
+            self.labels, self.order, True, self.start, self.transition.ravel(), self.end, True
+        )
 
     def lattice(self) -> _core.Lattice:
         edge = np.zeros(0) if self.edge is None else self.edge.ravel()

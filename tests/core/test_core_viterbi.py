@@ -131,4 +131,4 @@ def test_scores_that_do_not_fit_are_refused() -> None:
 def test_shapes_that_do_not_fit_are_refused(arguments: tuple[int, ...]) -> None:
     labels, order, *sizes = arguments
     with pytest.raises(ValueError):
-        _core.ChainShape(labels, order, True, *[np.ones(size, np.uint8) for size in sizes])
+        _core.ChainShape(labels, order, True, *[np.ones(size, np.uint8) for size in sizes], True)

@@ -61,7 +61,7 @@ class World:
 
     def __post_init__(self) -> None:
         masks = self.start, self.transition.ravel(), self.end
-        self.shape = _core.ChainShape(self.labels, self.order, self.transitions, *masks)
+        self.shape = _core.ChainShape(self.labels, self.order, self.transitions, *masks, self.transitions)
         self.program = program_of(self.edges)
 
     def table(self) -> _core.TokenTable:

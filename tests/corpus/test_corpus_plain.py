@@ -89,6 +89,8 @@ def test_formats_by_name(tmp_path: Path) -> None:
     assert format_of("a.txt", "plain") is FORMATS["plain"]
     with pytest.raises(SettingsError, match="found format 'xml', expected one of conll, conllu"):
         format_of("a.xml", "xml")
+    with pytest.raises(SettingsError, match=r"'plain', which has no labels; expected one of conll"):
+        format_of("a.txt", "plain", labelled=True)
     columns = {"word": ["a", "b"], "label": ["S", "S"]}
     for name, format_ in FORMATS.items():
         path = tmp_path / f"{name}.gz"

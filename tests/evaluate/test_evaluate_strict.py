@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 from evaluate_oracles import Column, strict_spans, write_spans
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from marginalia.corpus import schemes
 from marginalia.errors import SettingsError
-from marginalia.evaluate import evaluate
+from marginalia.evaluate import evaluate, strict
 
 SCHEMES = ["IOB1", "IOB2", "IOE1", "IOE2", "IOBES", "BILOU", "BMES"]
 LABELS = ["O", "B", "I", "X-A", ".", *(f"{prefix}-{kind}" for prefix in "BIESLUM" for kind in "AB")]
@@ -49,6 +52,27 @@ def test_agrees_with_looking_at_every_range(scheme: str, gold: Column, random: o
 def test_hand_worked(scheme: str, labels: str, spans: int) -> None:
     column = [labels.split()]
     assert evaluate(column, column, mode="strict", scheme=scheme).correct_spans == spans
+
+
+def test_schemes_are_those_of_the_corpus_room() -> None:
+    assert strict.ALIASES == schemes.ALIASES
+    assert strict.SCHEMES.keys() == schemes.SCHEMES.keys() == set(SCHEMES)
+    for name in (*SCHEMES, *schemes.ALIASES):
+        for spelled in (name, name.lower()):
+            report = evaluate([["O"]], [["O"]], mode="strict", scheme=spelled)
+            assert report.scheme == schemes.scheme_named(spelled).name
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_legal_labels_spell_the_spans_of_the_corpus_room(scheme: str) -> None:
+    rules = schemes.SCHEMES[scheme]
+    outside = ["O"] if rules.outside else []
+    alphabet = [f"{prefix}-{kind}" for prefix in sorted(rules.prefixes) for kind in "AB"] + outside
+    for length in (1, 2, 3):
+        for labels in product(alphabet, repeat=length):
+            if not schemes.validate(labels, scheme):
+                found = evaluate([labels], [labels], mode="strict", scheme=scheme).gold_spans
+                assert found == len(schemes.spans_of(labels, scheme)), labels
 
 
 def test_fragments_are_no_spans_but_conlleval_counts_them() -> None:

@@ -9,6 +9,7 @@ from naive_program import expand
 
 from marginalia.errors import SettingsError
 from marginalia.features.crfpp import parse_crfpp
+from marginalia.features.program import Program
 from marginalia.features.reading import Columns
 from marginalia.features.wapiti import parse_wapiti
 
@@ -55,6 +56,12 @@ def test_crfpp_edges():
         ["B", "B01:NNP"],
         ["B", "B01:CD"],
     ]
+
+
+def test_foreign_label_bigrams_bring_no_weights_for_the_ends():
+    assert not parse_crfpp("B\n", COLUMNS).ends
+    assert not parse_wapiti("b\n", COLUMNS).ends
+    assert Program.from_json(parse_crfpp("B\n", COLUMNS).to_json()) == parse_crfpp("B\n", COLUMNS)
 
 
 def test_crfpp_reads_windows_files_and_far_rows():

@@ -65,6 +65,19 @@ def test_truth_may_come_in_any_shape(value: object) -> None:
     assert make_recipe(settings={"stream": value}).settings["stream"] is True
 
 
+@pytest.mark.parametrize("value", ["IOB2", "iob2", "Iob2"])
+def test_choices_may_come_in_any_case(value: str) -> None:
+    assert make_recipe(settings={"scheme": value, "encode": "SAME"}).settings["scheme"] == "IOB2"
+    assert make_recipe(settings={"encode": "SAME"}).settings["encode"] == "same"
+
+
+def test_expected_values_are_spelled_plainly() -> None:
+    with pytest.raises(mg.SettingsError, match="found -1, expected a whole number from 0 to 2147483648"):
+        make_recipe(settings={"cutoff": -1})
+    with pytest.raises(mg.SettingsError, match=r"found 'IOB3', expected auto, none, IOB2, .* or IOE1"):
+        make_recipe(settings={"scheme": "IOB3"})
+
+
 def test_settings_are_declared_once() -> None:
     for structure in STRUCTURES:
         for learner in LEARNERS:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import marginalia as mg
+from marginalia import learn
 from marginalia.corpus import convert, spans_of, validate, write_conll
 from marginalia.learn import Training, make_recipe, prepare
 
@@ -40,6 +41,24 @@ def score(tagger: mg.Tagger, data: Any) -> float:
 def test_it_learns(toys: Toys) -> None:
     tagger = mg.train(toys(200), passes=5)
     assert score(tagger, toys(100, seed=2)) > 60
+
+
+def test_training_names_no_structure() -> None:
+    room = Path(learn.__file__).parent
+    assert [
+        path.name for path in room.glob("*.py") if "decode.chain" in path.read_text(encoding="utf-8")
+    ] == []
+
+
+def test_files_are_read_with_options(tmp_path: Path) -> None:
+    path = tmp_path / "train.txt"
+    path.write_text("% a note\nNew York\tB-X\nsleeps\tO\n\n")
+    options = {"separator": "\t", "comments": "%"}
+    tagger = mg.train(path, path, options=options, passes=2)
+    assert tagger.saved.options == options
+    assert tagger.tag(["New York", "sleeps"]).labels == ("B-X", "O")
+    with pytest.raises(mg.SettingsError, match="the option 'seperator', but conll files take: separator"):
+        mg.train(path, options={"seperator": "\t"})
 
 
 def test_the_model_is_that_of_the_best_pass(toys: Toys) -> None:

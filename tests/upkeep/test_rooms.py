@@ -29,7 +29,7 @@ MAY_IMPORT["__init__"] = MAY_IMPORT["learn"] | {"learn"}
 MAY_IMPORT["cli"] = MAY_IMPORT["__init__"] | {"__init__"}
 MAY_IMPORT["__main__"] = {"cli"}
 
-THIRD_PARTY = {"numpy", "safetensors", "tomli"}
+THIRD_PARTY = {"numpy", "tomli"}
 CORE_FOLDERS = ["base", "features", "weights", "search", "learn"]
 FORBIDDEN_IN_CORE = re.compile(
     r"<(Python\.h|nanobind/.*|iostream|fstream|sstream|cstdio|stdio\.h|print|syncstream)>"

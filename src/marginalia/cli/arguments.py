@@ -38,14 +38,18 @@ def verb_parser(
     return parser
 
 
-def add_reading(parser: argparse.ArgumentParser, fallback: str) -> None:
+def add_reading(parser: argparse.ArgumentParser, fallback: str, *, unlabelled: bool = False) -> None:
     """Options that say how input is laid out; `fallback` says what happens without them."""
+    formats = ["conll", "conllu", "jsonl", *(["plain"] if unlabelled else []), "segmented"]
     group = parser.add_argument_group(f"how to read the data (default: {fallback})")
-    group.add_argument("--format", metavar="NAME", help="conll, conllu, jsonl, plain or segmented")
+    group.add_argument("--format", metavar="NAME", help=f"{', '.join(formats[:-1])} or {formats[-1]}")
     group.add_argument("--columns", metavar="NAMES", help='names of the columns, such as "word pos chunk"')
     group.add_argument("--label", metavar="NAME", help="the column with the labels")
     for option in READER_OPTIONS:
-        group.add_argument(option.flag, metavar=option.metavar, type=option.read, help=option.help)
+        takers = ", ".join(name for name in option.formats if name in formats)
+        group.add_argument(
+            option.flag, metavar=option.metavar, type=option.read, help=f"{takers}: {option.help}"
+        )
 
 
 def add_threads(parser: argparse.ArgumentParser, help: str) -> None:

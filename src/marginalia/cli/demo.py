@@ -31,12 +31,12 @@ _EXAMPLES = """\
 
 COLOURS = {"QTY": CYAN, "UNIT": BLUE, "SIZE": MAGENTA, "NAME": GREEN, "PREP": YELLOW, "COMMENT": RED}
 LINES = (
-    "3 heaped tbsp smoked paprika, plus extra for dusting",
     "500g floury potatoes (about 4 medium), peeled and cut into wedges",
-    "1 (12 oz) jar roasted red peppers, drained",
-    "a generous splash of sherry vinegar",
-    "2½ cups lukewarm oat milk or almond milk",
-    "Sea salt flakes, to serve",
+    "2 x 400g tins chickpeas, drained",
+    "a good handful of fresh mint leaves, roughly torn",
+    "½ tsp freshly grated nutmeg",
+    "4 thick slices sourdough bread, toasted",
+    "Flaky salt and black pepper, to taste",
 )
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from marginalia.cli.arguments import Verbs, natural, verb_parser
 from marginalia.cli.text import BOLD, GREEN, RED, Paint, count, size
 from marginalia.config import suggestion
-from marginalia.errors import SettingsError
+from marginalia.errors import ModelError, SettingsError
 
 if TYPE_CHECKING:
     from marginalia.model import SavedModel
@@ -48,6 +48,10 @@ def run(args: argparse.Namespace) -> int:
     saved = load(args.model)
     if args.label is not None and args.label not in saved.labels:
         raise SettingsError(f"--label: unknown label '{args.label}'. {suggestion(args.label, saved.labels)}")
+    if args.find is not None and "names" not in saved.arrays:
+        raise ModelError(
+            f"{args.model}: --find: the names of features are not in the model (trained with names=off)."
+        )
     found = inspect(saved, os.path.getsize(args.model), args.top, args.label, args.find)
     if args.json:
         print(json.dumps({"model": args.model} | found, ensure_ascii=False))

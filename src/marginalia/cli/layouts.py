@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from marginalia.model import SavedModel
 
 
-def model_layout(saved: SavedModel, args: argparse.Namespace) -> Layout:
-    """How to read labelled data for a model: as its training data, with what the user overrides."""
+def model_layout(saved: SavedModel, args: argparse.Namespace, *, labelled: bool = True) -> Layout:
+    """How to read (labelled) data for a model: as its training data, with what the user overrides."""
     from marginalia.corpus.batches import Layout
     from marginalia.corpus.formats import format_of
 
-    format = format_of("", args.format or saved.format).name
+    format = format_of("", args.format or saved.format, labelled=labelled).name
     given = given_options(vars(args))
     check_layout(format, args.columns, given)
     taken = [option.name for option in READER_OPTIONS if format in option.formats]
@@ -31,7 +31,7 @@ def model_layout(saved: SavedModel, args: argparse.Namespace) -> Layout:
 
 def input_layout(saved: SavedModel, args: argparse.Namespace) -> Layout:
     """How to read text to be labelled: gold labels and tags are neither needed nor looked at."""
-    layout = model_layout(saved, args)
+    layout = model_layout(saved, args, labelled=False)
     options = dict(layout.options)
     if layout.format == "segmented" and args.tag_separator is None:
         options.pop("tag_separator", None)

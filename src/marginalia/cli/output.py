@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
+from contextlib import contextmanager, suppress
 from typing import BinaryIO, cast
 
 from marginalia.errors import DataError
@@ -14,13 +12,14 @@ from marginalia.errors import DataError
 
 def check_writable(path: str) -> None:
     """An error if a file could not be written there, so that no work is done in vain."""
-    target = Path(os.path.realpath(path))
-    if target.is_dir():
+    target = os.path.realpath(path)
+    folder = os.path.dirname(target)
+    if os.path.isdir(target):
         raise DataError("cannot write: this is a folder", file=path)
-    if not target.parent.is_dir():
-        raise DataError(f"cannot write: there is no folder {target.parent}", file=path)
-    replaced = not target.exists() or target.is_file()
-    if not os.access(target.parent if replaced else target, os.W_OK):
+    if not os.path.isdir(folder):
+        raise DataError(f"cannot write: there is no folder {folder}", file=path)
+    replaced = not os.path.exists(target) or os.path.isfile(target)
+    if not os.access(folder if replaced else target, os.W_OK):
         raise DataError("cannot write: no permission", file=path)
 
 
@@ -30,9 +29,9 @@ def replacing(path: str) -> Iterator[BinaryIO]:
 
     Devices and pipes are written directly.
     """
-    target = Path(os.path.realpath(path))
+    target = os.path.realpath(path)
     try:
-        if target.exists() and not target.is_file():
+        if os.path.exists(target) and not os.path.isfile(target):
             with open(target, "wb") as stream:
                 yield stream
         else:
@@ -43,16 +42,18 @@ def replacing(path: str) -> Iterator[BinaryIO]:
         raise DataError(f"cannot write: {error.strerror or error}", file=path) from error
 
 
-def _beside(target: Path, path: str) -> Iterator[BinaryIO]:
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.{secrets.token_hex(4)}")
+def _beside(target: str, path: str) -> Iterator[BinaryIO]:
+    folder, name = os.path.split(target)
+    temporary = os.path.join(folder, f".{name}.{os.getpid()}.{os.urandom(4).hex()}")
     try:
         with open(temporary, "xb") as stream:
-            if target.exists():
-                os.chmod(temporary, target.stat().st_mode & 0o777)
+            if os.path.exists(target):
+                os.chmod(temporary, os.stat(target).st_mode & 0o777)
             yield from _compressed(stream, path)
         os.replace(temporary, target)
     finally:
-        temporary.unlink(missing_ok=True)
+        with suppress(FileNotFoundError):  # it was renamed, or could not be made
+            os.unlink(temporary)
 
 
 def _compressed(stream: BinaryIO, path: str) -> Iterator[BinaryIO]:

@@ -16,7 +16,7 @@ STDIN = "-"
 
 
 class ReaderOption(NamedTuple):
-    """An option of some readers: its name there, how to read and to explain its value."""
+    """An option of the readers of some formats: its name there, how to read and to explain its value."""
 
     name: str
     formats: tuple[str, ...]
@@ -38,11 +38,11 @@ def _separator(text: str) -> str:
 
 
 READER_OPTIONS = (
-    ReaderOption("separator", ("conll",), "tab|blanks", _separator, "conll: what is between fields"),
-    ReaderOption("comments", ("conll",), "auto|none|PREFIX", str, "conll: how comment lines begin"),
-    ReaderOption("tokenizer", ("jsonl", "plain"), "NAME", str, "plain, jsonl: how text is cut"),
-    ReaderOption("misaligned", ("jsonl",), "error|drop|expand", str, "jsonl: spans that cut tokens"),
-    ReaderOption("tag_separator", ("segmented",), "SIGN", str, "segmented: sign between a word and its tag"),
+    ReaderOption("separator", ("conll",), "tab|blanks", _separator, "what is between fields"),
+    ReaderOption("comments", ("conll",), "auto|none|PREFIX", str, "how comment lines begin"),
+    ReaderOption("tokenizer", ("jsonl", "plain"), "NAME", str, "how text is cut"),
+    ReaderOption("misaligned", ("jsonl",), "error|drop|expand", str, "spans that cut tokens"),
+    ReaderOption("tag_separator", ("segmented",), "SIGN", str, "sign between a word and its tag"),
 )
 _MADE_COLUMNS = ("jsonl", "plain", "segmented")  # their columns are always word and label
 
@@ -72,10 +72,10 @@ def reader_arguments(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def format_name(paths: Sequence[str], format: str | None) -> str:
-    """The format of files by what was said or by the first one's suffix."""
+    """The format of labelled files by what was said or by the first one's suffix."""
     from marginalia.corpus.formats import format_of
 
-    return format_of(paths[0] if paths else "", format).name
+    return format_of(paths[0] if paths else "", format, labelled=True).name
 
 
 @contextmanager

@@ -21,7 +21,7 @@ def settings_text(structure: str, learner: str) -> str:
 def _part(title: str, settings: Iterable[Setting]) -> Iterator[str]:
     yield f"{title}:"
     for setting in settings:
-        text = f"{setting.help} {setting.expected().capitalize()}; default {_spelled(setting.default)}."
+        text = f"{setting.help} ({setting.expected()}; default {_spelled(setting.default)})"
         lines = textwrap.wrap(text, 100 - _INDENT)
         yield f"  {setting.name:{_INDENT - 3}} {lines[0]}"
         yield from (" " * _INDENT + line for line in lines[1:])

@@ -43,7 +43,7 @@ def add_parser(verbs: Verbs) -> None:
     parser.add_argument("input", metavar="INPUT", nargs="?", default=STDIN, help="default: -, standard input")
     parser.add_argument("-o", "--output", metavar="FILE", default=STDIN, help="default: -, standard output")
     add_threads(parser, "threads; the output does not depend on them")
-    add_reading(parser, "as the model's training data")
+    add_reading(parser, "as the model's training data", unlabelled=True)
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress on standard error")
     parser.set_defaults(run=run, take=take)
 

@@ -187,6 +187,7 @@ def summary(training: Training, model: Tagger, path: str, interrupted: bool) -> 
         "sentences": training.data.sentences,
         "tokens": training.data.tokens,
         "features": len(training.data.index),
+        "used_features": model.saved.features,
         "weights": int(arrays["weights"].size + arrays["constants"].size),
         "labels": list(model.labels),
         "label_count": len(model.labels),

@@ -1,25 +1,47 @@
-"""Sentences and spans; readers and writers of the usual formats; label schemes."""
+"""Sentences and spans; readers and writers of the usual formats; label schemes.
 
-from .blocks import Block, pack, read_blocks
-from .conll import read_conll, write_conll
-from .conllu import read_conllu, write_conllu
-from .encode import Encoded, encode_labels
-from .formats import FORMATS, Format, format_of
-from .jsonl import Misaligned, MisalignedError, read_jsonl, write_jsonl
-from .plain import read_plain, read_segmented, write_plain, write_segmented
-from .records import Sentence, Span
-from .schemes import (
-    SCHEMES,
-    Problem,
-    Scheme,
-    convert,
-    detect,
-    labels_of,
-    legal_transitions,
-    repair,
-    spans_of,
-    validate,
-)
+The names below are loaded when first used: tagging a column file needs no other reader.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .blocks import Block, pack, read_blocks
+    from .conll import read_conll, write_conll
+    from .conllu import read_conllu, write_conllu
+    from .encode import Encoded, encode_labels
+    from .formats import FORMATS, Format, format_of
+    from .jsonl import Misaligned, MisalignedError, read_jsonl, write_jsonl
+    from .plain import read_plain, read_segmented, write_plain, write_segmented
+    from .records import Sentence, Span
+    from .schemes import (
+        SCHEMES,
+        Problem,
+        Scheme,
+        convert,
+        detect,
+        labels_of,
+        legal_transitions,
+        repair,
+        spans_of,
+        validate,
+    )
+
+_HOMES = {
+    "blocks": "Block pack read_blocks",
+    "conll": "read_conll write_conll",
+    "conllu": "read_conllu write_conllu",
+    "encode": "Encoded encode_labels",
+    "formats": "FORMATS Format format_of",
+    "jsonl": "Misaligned MisalignedError read_jsonl write_jsonl",
+    "plain": "read_plain read_segmented write_plain write_segmented",
+    "records": "Sentence Span",
+    "schemes": "SCHEMES Problem Scheme convert detect labels_of legal_transitions repair spans_of validate",
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 
 __all__ = [
     "FORMATS",
@@ -55,3 +77,15 @@ __all__ = [
     "write_plain",
     "write_segmented",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'marginalia.corpus' has no attribute '{name}'")
+    value = getattr(import_module(f"marginalia.corpus.{_HOME_OF[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOME_OF])

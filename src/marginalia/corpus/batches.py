@@ -86,7 +86,11 @@ def guess_layout(
     options: dict[str, Any],
 ) -> Layout:
     """The layout of a training file from what the user said and what its first lines show."""
-    name = format_of(name_of(source), format).name
+    chosen_format = format_of(name_of(source), format, labelled=True)
+    name = chosen_format.name
+    if unknown := [option for option in options if option not in chosen_format.options]:
+        known = ", ".join(chosen_format.options) or "none"
+        raise SettingsError(f"found the option '{unknown[0]}', but {name} files take: {known}.")
     if name == "conll":
         named = column_names(columns)
         if not named:

@@ -4,39 +4,63 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from importlib import import_module
+from typing import Any, NamedTuple
 
 from ..errors import SettingsError
-from .conll import read_conll, write_conll
-from .conllu import read_conllu, write_conllu
-from .jsonl import read_jsonl, write_jsonl
-from .plain import read_plain, read_segmented, write_plain, write_segmented
 from .records import Sentence
 
 
 class Format(NamedTuple):
-    """A reader `(source, **options) -> sentences` and a writer `(sentences, target, **options)`."""
+    """A format: the module of this room with its reader and writer, which is loaded when it is used."""
 
     name: str
-    read: Callable[..., Iterator[Sentence]]
-    write: Callable[..., None]
+    home: str
+    options: tuple[str, ...] = ()  # what its reader takes, beside the columns
+    labelled: bool = True  # whether it has a place for labels
+
+    @property
+    def read(self) -> Callable[..., Iterator[Sentence]]:
+        """The reader `(source, **options) -> sentences`."""
+        reader: Callable[..., Iterator[Sentence]] = self._function("read")
+        return reader
+
+    @property
+    def write(self) -> Callable[..., None]:
+        """The writer `(sentences, target, **options)`."""
+        writer: Callable[..., None] = self._function("write")
+        return writer
+
+    def _function(self, verb: str) -> Any:
+        return getattr(import_module(f"marginalia.corpus.{self.home}"), f"{verb}_{self.name}")
 
 
 FORMATS: dict[str, Format] = {
-    "conll": Format("conll", read_conll, write_conll),
-    "conllu": Format("conllu", read_conllu, write_conllu),
-    "jsonl": Format("jsonl", read_jsonl, write_jsonl),
-    "plain": Format("plain", read_plain, write_plain),
-    "segmented": Format("segmented", read_segmented, write_segmented),
+    format.name: format
+    for format in (
+        Format("conll", "conll", ("separator", "comments")),
+        Format("conllu", "conllu"),
+        Format("jsonl", "jsonl", ("tokenizer", "misaligned")),
+        Format("plain", "plain", ("tokenizer",), labelled=False),
+        Format("segmented", "plain", ("tag_separator",)),
+    )
 }
 _SUFFIXES = {".conllu": "conllu", ".jsonl": "jsonl"}
 
 
-def format_of(path: str | os.PathLike[str], name: str | None = None) -> Format:
-    """The format called `name`, else by suffix (also before .gz): .conllu, .jsonl; all others are columns."""
+def format_of(path: str | os.PathLike[str], name: str | None = None, *, labelled: bool = False) -> Format:
+    """The format called `name`, else by suffix (also before .gz): .conllu, .jsonl; all others are columns.
+
+    With `labelled`, an error if it has no place for labels.
+    """
     if name is None:
         suffix = os.path.splitext(os.fspath(path).removesuffix(".gz"))[1]
         name = _SUFFIXES.get(suffix.lower(), "conll")
+    fitting = [known.name for known in FORMATS.values() if known.labelled or not labelled]
     if name not in FORMATS:
-        raise SettingsError(f"found format {name!r}, expected one of {', '.join(FORMATS)}")
+        raise SettingsError(f"found format {name!r}, expected one of {', '.join(fitting)}")
+    if name not in fitting:
+        raise SettingsError(
+            f"found format {name!r}, which has no labels; expected one of {', '.join(fitting)}"
+        )
     return FORMATS[name]

@@ -88,7 +88,7 @@ SCHEMES: dict[str, Scheme] = {
         Scheme("IOE1", "I", "I", "I", "I", twin_last="E"),
     )
 }
-_ALIASES = {"BIO": "IOB2", "IOB": "IOB1", "BIOES": "IOBES", "IOE": "IOE1", "BIOUL": "BILOU"}
+ALIASES = {"BIO": "IOB2", "IOB": "IOB1", "BIOES": "IOBES", "IOE": "IOE1", "BIOUL": "BILOU"}
 
 
 class Problem(NamedTuple):
@@ -102,7 +102,7 @@ class Problem(NamedTuple):
 
 def scheme_named(name: str) -> Scheme:
     """The scheme of that name (any case; BIO, BIOES and other usual names too)."""
-    known = SCHEMES.get(_ALIASES.get(name.upper(), name.upper()))
+    known = SCHEMES.get(ALIASES.get(name.upper(), name.upper()))
     if known is None:
         raise SettingsError(f"found scheme {name!r}, expected one of {', '.join(SCHEMES)}")
     return known

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import gzip
 import io
 import os
 import sys
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import IO, Any, BinaryIO, cast
+from typing import IO, BinaryIO, cast
 
 from ..errors import DataError
 
@@ -37,8 +36,11 @@ def _blaming(name: str) -> Iterator[None]:
 
 
 def _open_path(path: str, mode: str) -> BinaryIO:
-    opener: Callable[..., Any] = gzip.open if path.endswith(".gz") else open
-    return cast(BinaryIO, opener(path, mode))
+    if not path.endswith(".gz"):
+        return cast(BinaryIO, open(path, mode))
+    import gzip
+
+    return cast(BinaryIO, gzip.open(path, mode))
 
 
 def _binary(stream: IO[bytes] | IO[str]) -> BinaryIO:

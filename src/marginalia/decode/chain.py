@@ -19,7 +19,7 @@ from marginalia.config import Setting
 from marginalia.corpus.blocks import Block
 from marginalia.corpus.schemes import legal_transitions
 from marginalia.errors import DataError, MarginaliaError, ModelError
-from marginalia.features.compiling import compile_program, has_label_bigram
+from marginalia.features.compiling import compile_program, has_ends, has_label_bigram
 from marginalia.features.program import Program
 from marginalia.model import SavedModel
 
@@ -58,7 +58,8 @@ def chain_shape(
         )
     start, transition, end = legal_transitions(labels, encoding if settings["legal"] else None)
     flat = np.ascontiguousarray(transition, dtype=np.uint8).reshape(-1)
-    return _core.ChainShape(len(labels), order, has_label_bigram(program), start, flat, end)
+    learned = has_label_bigram(program)
+    return _core.ChainShape(len(labels), order, learned, start, flat, end, has_ends(program))
 
 
 class ChainTraining:

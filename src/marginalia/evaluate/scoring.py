@@ -40,9 +40,10 @@ def evaluate(
     """Score predicted label sequences against gold ones.
 
     Spans are scored if `spans` says so or, when it is None, if the gold labels look like chunk labels: as
-    conlleval does, or strictly under a `scheme` (IOB1, IOB2, IOE1, IOE2, IOBES, BILOU, BMES; None guesses it
-    from the gold labels). Other labels are scored one by one. With `words` and the `known_words` of training,
-    the accuracy on unseen words is given too; with `bootstrap` rounds, a 95% interval of F1.
+    conlleval does, or strictly under a `scheme` (IOB1, IOB2, IOE1, IOE2, IOBES, BILOU, BMES or another usual
+    name, in any case; None guesses it from the gold labels). Other labels are scored one by one. With
+    `words` and the `known_words` of training, the accuracy on unseen words is given too; with `bootstrap`
+    rounds, a 95% interval of F1.
     """
     encoded = encode(("gold", "predicted"), gold, predicted)
     unseen = _unseen(gold, words, known_words, encoded.tokens)

@@ -45,6 +45,11 @@ def has_label_bigram(program: Program) -> bool:
     return any(is_label_bigram(template) for template in program.templates)
 
 
+def has_ends(program: Program) -> bool:
+    """Whether the program learns which labels stand first and last."""
+    return program.ends and has_label_bigram(program)
+
+
 def load_phrases(program: Program) -> dict[str, _core.PhraseSet]:
     """The phrase lists that the program names: a phrase a line, tokens separated by blanks."""
     return {name: _phrase_set(name, path) for name, path in program.lists.items()}

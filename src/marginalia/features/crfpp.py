@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from marginalia.features.program import Attribute, Program, ProgramBuilder, Value
 from marginalia.features.reading import Columns, Line, lines, split_macros
@@ -31,7 +32,7 @@ def parse_crfpp(text: str, columns: Columns, *, file: str = "<CRF++ templates>")
         if line.text[0] not in _SCOPES:
             raise line.error(0, f"found '{line.text[0]}', expected a template that begins with U or B, or #.")
         builder.add(_SCOPES[line.text[0]], _pieces(line, columns, builder))
-    return builder.build()
+    return replace(builder.build(), ends=False)
 
 
 def _pieces(line: Line, columns: Columns, builder: ProgramBuilder) -> Iterator[str | Value]:

@@ -67,13 +67,15 @@ class Program:
     """A compiled template file.
 
     `lists` gives the files of the phrase lists by name. `left_out` holds the lines of a ready-made set that
-    were left out because the data lack their columns.
+    were left out because the data lack their columns. `ends`: the plain label bigram comes with weights for
+    the labels at the sentence's ends (ours does, that of CRF++ and Wapiti does not).
     """
 
     attributes: tuple[Attribute, ...]
     templates: tuple[Template, ...]
     lists: dict[str, str] = field(default_factory=dict)
     left_out: tuple[str, ...] = ()
+    ends: bool = True
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -89,6 +91,7 @@ class Program:
                 "templates": [[t.scope, [_piece_to_json(p) for p in t.pieces]] for t in self.templates],
                 "lists": self.lists,
                 "left_out": self.left_out,
+                "ends": self.ends,
             },
             ensure_ascii=False,
             separators=(",", ":"),
@@ -107,7 +110,8 @@ class Program:
                 for scope, pieces in data["templates"]
             )
             lists = {str(name): str(path) for name, path in data["lists"].items()}
-            program = cls(attributes, templates, lists, tuple(map(str, data["left_out"])))
+            left_out = tuple(map(str, data["left_out"]))
+            program = cls(attributes, templates, lists, left_out, bool(data["ends"]))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise ModelError(f"the template program is damaged: {error!r}") from error
         program._check()

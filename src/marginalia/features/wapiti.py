@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from marginalia import _core
 from marginalia.features.program import Attribute, Program, ProgramBuilder, Value
@@ -49,7 +50,7 @@ def parse_wapiti(text: str, columns: Columns, *, file: str = "<Wapiti patterns>"
             raise line.error(0, f"found '{pattern[0]}', expected a pattern that begins with u, b or *, or #.")
         for scope in _SCOPES[pattern[0]]:
             builder.add(scope, _pieces(pattern, line, columns, builder))
-    return builder.build()
+    return replace(builder.build(), ends=False)
 
 
 def _pieces(pattern: str, line: Line, columns: Columns, builder: ProgramBuilder) -> Iterator[str | Value]:

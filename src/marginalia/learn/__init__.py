@@ -26,6 +26,7 @@ def train(
     columns: str | Sequence[str] | None = None,
     label: str | None = None,
     format: str | None = None,
+    options: Mapping[str, Any] | None = None,
     lists: Mapping[str, str] | None = None,
     seed: int = 1,
     threads: int = 1,
@@ -35,7 +36,8 @@ def train(
     """Train a model on files, sentence records or (tokens, labels) pairs.
 
     `task`, `structure`, `features` and `learner` are names (see the documentation), `features` may be a
-    template file; all other keywords are settings, as after `--set` on the command line.
+    template file. `options` are those of the files' reader, such as `{"separator": "\\t"}`. All other
+    keywords are settings, as after `--set` on the command line.
     """
     recipe = make_recipe(
         task,
@@ -47,7 +49,14 @@ def train(
         settings=settings,
     )
     run = prepare(
-        data, dev, recipe, columns=columns, label=label, format=format or _format(task), threads=threads
+        data,
+        dev,
+        recipe,
+        columns=columns,
+        label=label,
+        format=format or _format(task),
+        options=options,
+        threads=threads,
     )
     for record in run:
         if on_progress is not None:

@@ -14,7 +14,8 @@ import numpy as np
 
 from marginalia import _core
 from marginalia.config import Setting
-from marginalia.decode.chain import ChainTraining
+from marginalia.decode.structures import StructureInTraining
+from marginalia.learn.run import Counts
 
 SETTINGS = (
     Setting("passes", 10, "Passes over the training data.", 1, 100_000),
@@ -38,20 +39,10 @@ _SLICE_SECONDS = 0.2  # how long the core may run before Python sees Ctrl-C or d
 
 
 @dataclass
-class Counts:
-    """What happened so far in a pass."""
-
-    sentences: int = 0
-    mistakes: int = 0
-    tokens: int = 0
-    wrong_tokens: int = 0
-
-
-@dataclass
 class PerceptronRun:
     """Weights and step count of a run, and the size of the next slice of work."""
 
-    structure: ChainTraining
+    structure: StructureInTraining
     weights: _core.WeightTable
     settings: Mapping[str, Any]
     step: int = 0

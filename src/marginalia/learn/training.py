@@ -12,8 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from marginalia import _core
-from marginalia.decode.chain import ChainTraining
-from marginalia.decode.structures import STRUCTURES
+from marginalia.decode.structures import STRUCTURES, StructureInTraining
 from marginalia.decode.tagger import Tagger, in_order
 from marginalia.errors import DataError
 from marginalia.evaluate import Report, score_ids
@@ -21,8 +20,8 @@ from marginalia.features.compiling import compile_program, load_phrases
 from marginalia.features.loading import load_features
 from marginalia.learn.data import Corpus, LabelCoder, TrainingSet
 from marginalia.learn.learners import LEARNERS
-from marginalia.learn.perceptron import Counts
 from marginalia.learn.recipe import Recipe
+from marginalia.learn.run import Counts
 from marginalia.model import SavedModel
 
 
@@ -173,7 +172,7 @@ class _DevSet:
         self._spans = coder.encoding is not None
         self._gold = flat
 
-    def score(self, structure: ChainTraining, rows: _core.SparseRows, threads: int) -> Report:
+    def score(self, structure: StructureInTraining, rows: _core.SparseRows, threads: int) -> Report:
         """How well these weights do, decoding on so many threads."""
         bounds = np.linspace(0, self._examples.sentences, threads + 1).astype(int).tolist()
 

@@ -1,5 +1,8 @@
 """The `.mg` file: a safetensors container whose metadata describe the model and carry a checksum.
 
+We write and read the container ourselves: the safetensors library has no fixed order of metadata, and equal
+models must have equal bytes.
+
 Loading maps the file into memory and trusts nothing: a truncated, damaged, foreign or newer file is a
 ModelError with the reason. Saving writes beside the old file and renames, so that a failure leaves it whole.
 """
@@ -11,7 +14,6 @@ import hashlib
 import json
 import mmap
 import os
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -40,7 +42,6 @@ def to_bytes(model: SavedModel) -> bytes:
 
 
 def _container(arrays: Arrays, metadata: dict[str, str]) -> bytes:
-    # The safetensors library writes the metadata in an order that changes from call to call; ours is fixed.
     header: dict[str, Any] = {"__metadata__": metadata}
     parts: list[bytes] = []
     begin = 0
@@ -60,11 +61,11 @@ def save(model: SavedModel, path: str | os.PathLike[str]) -> None:
     """Write the model to a file, all of it or nothing."""
     target = _target(path)
     data = to_bytes(model)
-    temporary = target.with_name(f".mg-{os.urandom(8).hex()}")
+    temporary = os.path.join(os.path.dirname(target), f".mg-{os.urandom(8).hex()}")
     try:
         with open(temporary, "xb") as file:
-            if target.exists():
-                os.chmod(temporary, target.stat().st_mode & 0o777)
+            if os.path.exists(target):
+                os.chmod(temporary, os.stat(target).st_mode & 0o777)
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
@@ -73,14 +74,14 @@ def save(model: SavedModel, path: str | os.PathLike[str]) -> None:
         raise ModelError(f"{path}: cannot write the model: {error.strerror or error}.") from error
     finally:
         with contextlib.suppress(OSError):  # it was renamed, or could not be made
-            temporary.unlink()
+            os.unlink(temporary)
 
 
-def _target(path: str | os.PathLike[str]) -> Path:
+def _target(path: str | os.PathLike[str]) -> str:
     """Where to write: what the path points to, if it is a link."""
     try:
-        target = Path(os.path.realpath(path))
-        if target.exists() and not target.is_file():
+        target = os.path.realpath(os.fspath(path))
+        if os.path.exists(target) and not os.path.isfile(target):
             raise ModelError(f"{path}: cannot write the model: this is not a regular file.")
     except (OSError, ValueError) as error:
         raise ModelError(f"{path!r}: cannot write the model: {error}.") from error
