@@ -71,11 +71,13 @@ constexpr std::array<Named, 12> kIs{{
      [](std::u32string_view t) { return t.size() == 2 && is_kind(t[0], Kind::upper) && t[1] == U'.'; }},
 }};
 
-constexpr std::array<std::pair<std::string_view, Function>, 12> kFunctions{{
+constexpr std::array<std::pair<std::string_view, Function>, 14> kFunctions{{
     {"column", Function::column},
     {"lower", Function::lower},
     {"prefix", Function::prefix},
     {"suffix", Function::suffix},
+    {"lower-prefix", Function::lower_prefix},
+    {"lower-suffix", Function::lower_suffix},
     {"shape", Function::shape},
     {"collapsed-shape", Function::collapsed_shape},
     {"has", Function::has},
@@ -183,6 +185,8 @@ void check(const Attribute& attribute) {
   switch (attribute.function) {
     case Function::prefix:
     case Function::suffix:
+    case Function::lower_prefix:
+    case Function::lower_suffix:
       affix_length(attribute.argument);
       break;
     case Function::has:
@@ -204,6 +208,7 @@ void check(const Attribute& attribute) {
 
 bool evaluate(const Attribute& attribute, std::string_view value, std::string& out) {
   const std::string& argument = attribute.argument;
+  std::string affix;
   out.clear();
   switch (attribute.function) {
     case Function::column:
@@ -216,6 +221,14 @@ bool evaluate(const Attribute& attribute, std::string_view value, std::string& o
       return prefix(affix_length(argument), value, out);
     case Function::suffix:
       return suffix(affix_length(argument), value, out);
+    case Function::lower_prefix:
+      if (!prefix(affix_length(argument), value, affix)) return false;
+      lower(affix, out);
+      return true;
+    case Function::lower_suffix:
+      if (!suffix(affix_length(argument), value, affix)) return false;
+      lower(affix, out);
+      return true;
     case Function::shape:
       shape(value, false, out);
       return true;

@@ -7,10 +7,12 @@
 namespace marginalia {
 
 enum class Function {
-  column,           // the string itself
-  lower,            // lower-cased (one code point to one code point)
-  prefix,           // first n code points; nothing if the string is shorter
-  suffix,           // last n code points; nothing if the string is shorter
+  column,        // the string itself
+  lower,         // lower-cased (one code point to one code point)
+  prefix,        // first n code points; nothing if the string is shorter
+  suffix,        // last n code points; nothing if the string is shorter
+  lower_prefix,  // the same, lower-cased
+  lower_suffix,
   shape,            // Animal-42 -> Xxxxxx-dd
   collapsed_shape,  // runs collapsed: Animal-42 -> Xx-d
   has,              // "1" if the string has a digit | upper | hyphen, else nothing

@@ -137,9 +137,12 @@ def found(pattern: str, text: str) -> str | None:
 
 def evaluate(function: str, argument: str, value: str) -> str | None:
     """What `_core.evaluate_attribute` must say."""
-    if function in ("prefix", "suffix"):
+    if function.endswith(("prefix", "suffix")):
         n = int(argument)
-        return None if len(value) < n else value[:n] if function == "prefix" else value[len(value) - n :]
+        value = lowered(value) if function.startswith("lower-") else value
+        return (
+            None if len(value) < n else value[:n] if function.endswith("prefix") else value[len(value) - n :]
+        )
     if function in ("has", "is"):
         holds = any(map(HAS[argument], value)) if function == "has" else IS[argument](value)
         return "1" if holds else None

@@ -39,7 +39,7 @@ def test_every_set_compiles_whole(name):
 
 
 def test_pos_begins_with_ratnaparkhis():
-    affixes = [f"{affix}({n})(word)[0]" for affix in ("prefix", "suffix") for n in range(1, 5)]
+    affixes = [f"{affix}({n})(word)[0]" for affix in ("lower-prefix", "lower-suffix") for n in range(1, 5)]
     flags = [f"has({flag})(word)[0]" for flag in ("digit", "upper", "hyphen")]
     program = load_features("pos", ("word", "pos"), "pos")
     ratnaparkhi = window("word") + affixes + flags

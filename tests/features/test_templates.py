@@ -224,7 +224,7 @@ def test_json_round_trip(program):
 
 GOOD = (
     '{"version":1,"attributes":[["lower","","word"]],'
-    '"templates":[["node",["w=",[0,0,false,["a"],["b"]]]]],"lists":{},"left_out":[]}'
+    '"templates":[["node",["w=",[0,0,false,["a"],["b"]]]]],"lists":{},"left_out":[],"ends":true}'
 )
 
 

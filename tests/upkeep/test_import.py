@@ -74,7 +74,7 @@ def test_facade_names_exist() -> None:
 
 
 def test_facade_names_are_no_rooms() -> None:
-    """A room that is loaded becomes an attribute of the package and would hide a function of the same name."""
+    """A loaded room becomes an attribute of the package and would hide a function of the same name."""
     script = (
         "import types, marginalia as mg\n"
         "import marginalia.cli, marginalia.decode, marginalia.evaluate, marginalia.learn\n"

@@ -20,6 +20,7 @@ Ll, other L, Nd, M):
     lower(c)            lower case, code point by code point
     prefix(n)(c)        the first n code points, 1 to 99; absent if there are fewer
     suffix(n)(c)        the last n code points
+    lower-prefix(n)(c)  the same in lower case, and lower-suffix(n)(c)
     shape(c)            upper X, lower x, other letters c, digit d, marks skipped, the rest as it is:
                         Animal-42 is Xxxxxx-dd
     collapsed-shape(c)  the same with equal neighbours written once: Xx-d
@@ -60,6 +61,8 @@ FORMS = {
     "lower": "lower(word)[0]",
     "prefix": "prefix(3)(word)[0]",
     "suffix": "suffix(3)(word)[0]",
+    "lower-prefix": "lower-prefix(3)(word)[0]",
+    "lower-suffix": "lower-suffix(3)(word)[0]",
     "shape": "shape(word)[0]",
     "collapsed-shape": "collapsed-shape(word)[0]",
     "has": "has(digit)(word)[0]",
@@ -202,7 +205,7 @@ class _Scanner:
         self._rest()
         start = self.at
         arguments: tuple[str, ...]
-        if name in ("prefix", "suffix"):
+        if name.endswith(("prefix", "suffix")):
             arguments = tuple(map(str, self._range("a length such as 3 or 1..4")))
         elif '"' in FORMS[name]:
             arguments = (

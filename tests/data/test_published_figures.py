@@ -1,0 +1,64 @@
+"""The accuracy that is promised, on the real corpora. Skipped where they are not at hand."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+import marginalia as mg
+from marginalia.corpus import write_conllu
+from marginalia.corpus.batches import Layout, read_batches
+from marginalia.evaluate import Report, evaluate
+
+pytestmark = pytest.mark.data
+CRFPP_TEMPLATE = Path(__file__).parents[2] / "benchmarks" / "templates" / "chunking.crfpp"
+
+
+def scored(model: mg.Tagger, test: Path) -> Report:
+    """How the model does on a test file."""
+    saved = model.saved
+    layout = Layout(saved.format, saved.columns, saved.label, saved.options)
+    gold: list[list[str]] = []
+    predicted: list[list[str]] = []
+    for batch, ids in model.tag_batches(read_batches(test, layout, need=[saved.label])):
+        labels = batch.block.column(saved.label)
+        starts = batch.block.table.sentence_starts.tolist()
+        for first, last in pairwise(starts):
+            gold.append(labels[first:last])
+            predicted.append([model.labels[i] for i in ids[first:last]])
+    return evaluate(gold, predicted)
+
+
+@pytest.mark.parametrize(
+    ("features", "order"),
+    [(str(CRFPP_TEMPLATE), 1), (str(CRFPP_TEMPLATE), 2), ("chunking", 1), ("chunking", 2)],
+)
+def test_chunking(data_dir: Path, features: str, order: int) -> None:
+    folder = data_dir / "conll2000"
+    model = mg.train(folder / "train.txt", columns="word pos chunk", features=features, order=order)
+    assert scored(model, folder / "test.txt").f1 >= 93.5
+
+
+def test_base_noun_phrases(data_dir: Path) -> None:
+    folder = data_dir / "basenp"
+    model = mg.train(folder / "train.txt", columns="word pos chunk", features="collins-np")
+    assert scored(model, folder / "test.txt").f1 >= 93.6
+
+
+def test_parts_of_speech(data_dir: Path) -> None:
+    folder = data_dir / "ud-english-ewt"
+    accuracy = []
+    for order in (1, 2):
+        model = mg.train(folder / "train.conllu", label="xpos", features="pos", order=order)
+        accuracy.append(scored(model, folder / "test.conllu").accuracy)
+    assert accuracy[0] >= 94.4
+    assert accuracy[1] >= accuracy[0]
+
+
+def test_conllu_comes_back_byte_for_byte(data_dir: Path, tmp_path: Path) -> None:
+    for file in sorted(data_dir.glob("ud-*/dev.conllu")):
+        copy = tmp_path / "copy.conllu"
+        write_conllu(mg.read_conllu(file), copy)
+        assert copy.read_bytes() == file.read_bytes(), file.name
