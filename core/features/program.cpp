@@ -8,8 +8,8 @@ namespace marginalia {
 namespace {
 
 // Beyond either the cache starts again, so that its memory is bounded on any stream.
-constexpr std::size_t kMostCached = 1u << 20;  // strings
-constexpr std::size_t kMostBytes = 1u << 26;
+constexpr std::size_t kMostCached = 1u << 16;  // strings
+constexpr std::size_t kMostBytes = 1u << 22;
 
 constexpr std::uint64_t kNoLead = UINT64_MAX;  // the value is absent; hashes are smaller
 

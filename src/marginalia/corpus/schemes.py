@@ -247,5 +247,6 @@ def legal_transitions(labels: Sequence[str], scheme: str | None) -> tuple[Mask, 
     prefix = np.array([alphabet.index(p) for p, _ in parsed], np.intp)
     types = {type_: number for number, (_, type_) in enumerate(parsed)}
     type_ids = np.array([types[type_] for _, type_ in parsed], np.intp)
-    same = (type_ids[:, None] == type_ids[None, :]).astype(np.intp)
-    return table[0, prefix, 0], table[prefix[:, None], prefix[None, :], same], table[prefix, 0, 0]
+    same = type_ids[:, None] == type_ids[None, :]
+    apart, together = (table[:, :, k][np.ix_(prefix, prefix)] for k in (0, 1))
+    return table[0, prefix, 0], np.where(same, together, apart), table[prefix, 0, 0]
