@@ -30,6 +30,11 @@ _NAMES = {np.dtype(dtype).name: name for name, dtype in _DTYPES.items()}
 
 def to_bytes(model: SavedModel) -> bytes:
     """The model as the bytes of its file; equal models give equal bytes."""
+    return b"".join(_parts(model))
+
+
+def _parts(model: SavedModel) -> list[bytes | memoryview]:
+    """What a file consists of, without a copy of the arrays."""
     description = json.dumps(model.metadata(), ensure_ascii=False, sort_keys=True)
     arrays = {name: np.ascontiguousarray(array) for name, array in sorted(model.arrays.items())}
     metadata = {
@@ -41,32 +46,32 @@ def to_bytes(model: SavedModel) -> bytes:
     return _container(arrays, metadata)
 
 
-def _container(arrays: Arrays, metadata: dict[str, str]) -> bytes:
+def _container(arrays: Arrays, metadata: dict[str, str]) -> list[bytes | memoryview]:
     header: dict[str, Any] = {"__metadata__": metadata}
-    parts: list[bytes] = []
+    parts: list[bytes | memoryview] = []
     begin = 0
     for name in sorted(arrays, key=lambda name: (-arrays[name].itemsize, name)):  # so each one is aligned
         array = arrays[name]
         end = begin + array.nbytes
         kind = _NAMES[array.dtype.name]
         header[name] = {"dtype": kind, "shape": list(array.shape), "data_offsets": [begin, end]}
-        parts.append(array.tobytes())
+        parts.append(array.data.cast("B") if array.size else b"")
         begin = end
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)
-    return b"".join([len(text).to_bytes(8, "little"), text, *parts])
+    return [len(text).to_bytes(8, "little"), text, *parts]
 
 
 def save(model: SavedModel, path: str | os.PathLike[str]) -> None:
     """Write the model to a file, all of it or nothing."""
     target = _target(path)
-    data = to_bytes(model)
+    parts = _parts(model)
     temporary = os.path.join(os.path.dirname(target), f".mg-{os.urandom(8).hex()}")
     try:
         with open(temporary, "xb") as file:
             if os.path.exists(target):
                 os.chmod(temporary, os.stat(target).st_mode & 0o777)
-            file.write(data)
+            file.writelines(parts)
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, target)
