@@ -22,8 +22,11 @@ void check_kind(const Examples& examples, const Program& program) {
     throw std::invalid_argument("examples: some programs have edge features and some have none");
 }
 
-// New features get rows and names; all are counted. The sentences are kept if `out` is given.
-void extract_new(const Program& program, const TokenTable& table, FeatureIndex& index, Examples* out) {
+// The features of sentence after sentence with their rows: row_of(feature, space, first, last) looks them up
+// or adds them, done(features, length) gets those of a sentence.
+template <class RowOf, class Done>
+void extract(const Program& program, const TokenTable& table, const FeatureIndex& index, RowOf&& row_of,
+             Done&& done) {
   ExtractionSpace space;
   std::vector<Feature> features;
   for (std::size_t s = 0; s < table.sentences(); ++s) {
@@ -31,16 +34,25 @@ void extract_new(const Program& program, const TokenTable& table, FeatureIndex& 
     program.read(table, first, last, nullptr, space);
     program.features(space, last - first, 0, last - first, features,
                      [&](std::uint64_t key) { index.prefetch(key); });
-    Program::resolve(features, space, [&](const Feature& f) {
-      bool added = false;
-      const std::uint32_t row = index.find_or_add(f.key, program.scope(f.template_index), added);
-      if (added && index.keeps_names())
-        index.add_name(program.name_at(f.template_index, table, space, first, last, f.token));
-      return row;
-    });
-    for (const Feature& f : features) index.count(f.row);
-    if (out != nullptr) append(features, last - first, program.has_edges(), *out);
+    Program::resolve(features, space, [&](const Feature& f) { return row_of(f, space, first, last); });
+    done(features, last - first);
   }
+}
+
+// New features get rows and names; all are counted. The sentences are kept if `out` is given.
+void extract_new(const Program& program, const TokenTable& table, FeatureIndex& index, Examples* out) {
+  const auto find_or_add = [&](const Feature& f, const ExtractionSpace& space, std::size_t first,
+                               std::size_t last) {
+    bool added = false;
+    const std::uint32_t row = index.find_or_add(f.key, program.scope(f.template_index), added);
+    if (added && index.keeps_names())
+      index.add_name(program.name_at(f.template_index, table, space, first, last, f.token));
+    return row;
+  };
+  extract(program, table, index, find_or_add, [&](const std::vector<Feature>& features, std::size_t length) {
+    for (const Feature& f : features) index.count(f.row);
+    if (out != nullptr) append(features, length, program.has_edges(), *out);
+  });
 }
 
 void renumber(std::vector<std::uint64_t>& ends, std::vector<std::uint32_t>& rows,
@@ -70,19 +82,13 @@ void count_only(const Program& program, const TokenTable& table, FeatureIndex& i
 void extract_known(const Program& program, const TokenTable& table, const FeatureIndex& index,
                    Examples& out) {
   check_kind(out, program);
-  ExtractionSpace space;
-  std::vector<Feature> features;
-  for (std::size_t s = 0; s < table.sentences(); ++s) {
-    const std::size_t first = table.sentence[s], last = table.sentence[s + 1];
-    program.read(table, first, last, nullptr, space);
-    program.features(space, last - first, 0, last - first, features,
-                     [&](std::uint64_t key) { index.prefetch(key); });
-    Program::resolve(features, space, [&](const Feature& f) {
-      const std::uint32_t row = index.find(f.key);
-      return row == kNoRow ? kUnknownRow : row;
-    });
-    append(features, last - first, program.has_edges(), out);
-  }
+  const auto find = [&](const Feature& f, auto&&...) {
+    const std::uint32_t row = index.find(f.key);
+    return row == kNoRow ? kUnknownRow : row;
+  };
+  extract(program, table, index, find, [&](const std::vector<Feature>& features, std::size_t length) {
+    append(features, length, program.has_edges(), out);
+  });
 }
 
 void reserve(Examples& examples, const Program& program, std::size_t tokens) {
