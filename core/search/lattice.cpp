@@ -36,23 +36,22 @@ ChainConstants::ChainConstants(const ChainShape& shape) {
 }
 
 void ChainConstants::list_narrow(std::size_t labels) {
+  std::vector<std::size_t> legal(labels, 0);  // how many may precede each label
+  for (std::size_t i = 0; i < transition.size(); ++i) legal[i % labels] += transition[i] != kIllegal;
   is_narrow_.assign(labels, 0);
+  for (std::size_t to = 0; to < labels; ++to) {
+    if (legal[to] * 4 >= labels) continue;
+    is_narrow_[to] = 1;
+    narrow.push_back(static_cast<std::uint32_t>(to));
+    for (std::size_t from = 0; from < labels; ++from)
+      if (transition[from * labels + to] != kIllegal) predecessor.push_back(static_cast<std::uint32_t>(from));
+    narrow_end.push_back(static_cast<std::uint32_t>(predecessor.size()));
+  }
   transition_bounds.least.assign(labels, 0.0);
   transition_bounds.most.assign(labels, kIllegal);
-  for (std::size_t to = 0; to < labels; ++to) {
-    std::vector<std::uint32_t> legal;
-    for (std::size_t from = 0; from < labels; ++from)
-      if (transition[from * labels + to] != kIllegal) legal.push_back(static_cast<std::uint32_t>(from));
-    if (legal.size() * 4 < labels) {
-      is_narrow_[to] = 1;
-      narrow.push_back(static_cast<std::uint32_t>(to));
-      predecessor.insert(predecessor.end(), legal.begin(), legal.end());
-      narrow_end.push_back(static_cast<std::uint32_t>(predecessor.size()));
-    } else {
-      for (std::size_t from = 0; from < labels; ++from)
-        transition_bounds.include(from, transition[from * labels + to]);
-    }
-  }
+  for (std::size_t from = 0; from < labels; ++from)
+    for (std::size_t to = 0; to < labels; ++to)
+      if (is_narrow_[to] == 0) transition_bounds.include(from, transition[from * labels + to]);
 }
 
 void ChainConstants::set(const ChainShape& shape, std::size_t at, double value) {

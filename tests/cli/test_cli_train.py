@@ -20,6 +20,15 @@ from marginalia.learn.recipe import declared
 from marginalia.model.inspection import Inspection
 
 
+@pytest.mark.parametrize("victim", ["train.txt", "dev.txt"])
+def test_output_never_replaces_an_input(run: Run, data: Path, victim: str) -> None:
+    before = (data / victim).read_bytes()
+    words = ("train", data / "train.txt", "--dev", data / "dev.txt", "--columns", COLUMNS)
+    code, _, err = run(*words, "-o", data / victim)
+    assert (code, (data / victim).read_bytes()) == (1, before)
+    assert "this is one of the inputs" in err
+
+
 def test_verbatim_with_all_options(run: Run, data: Path, tmp_path: Path) -> None:
     words = (
         "--structure chain --features chunking --learner perceptron --set passes=4 --set cutoff=0 --seed 1"

@@ -249,3 +249,8 @@ def test_json_is_stable():
 def test_damaged_json_is_refused(old, new, message):
     with pytest.raises(ModelError, match=re.escape(message)):
         Program.from_json(GOOD.replace(old, new, 1))
+
+
+def test_ranges_that_explode_are_refused():
+    with pytest.raises(SettingsError, match=r"f:1:1: the ranges give more than 10000 templates"):
+        parse_templates("word[-100..100]/word[-100..100]", Columns(("word", "tag"), "tag"), file="f")

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import BinaryIO, cast
 
 from marginalia.errors import DataError
 
 
-def check_writable(path: str) -> None:
-    """An error if a file could not be written there, so that no work is done in vain."""
+def check_writable(path: str, inputs: Iterable[str] = ()) -> None:
+    """An error if a file could not be written there, or would replace an input, before any work is done."""
     target = os.path.realpath(path)
+    if any(os.path.realpath(name) == target for name in inputs):
+        raise DataError("cannot write: this is one of the inputs", file=path)
     folder = os.path.dirname(target)
     if os.path.isdir(target):
         raise DataError("cannot write: this is a folder", file=path)

@@ -61,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
 
     must_exist([args.input])
     if args.output != STDIN:
-        check_writable(args.output)
+        check_writable(args.output, [args.model])
     tagger = load(args.model)
     layout = input_layout(tagger.saved, args)
     with opened_target(args.output) as target, watched(args) as (source, draw):

@@ -91,7 +91,8 @@ def run(args: argparse.Namespace) -> int:
         return 0
     plan = make_plan(args)
     must_exist([*plan.train, *plan.dev])
-    check_writable(plan.output)
+    inputs = [*plan.train, *plan.dev, *args.data, *plan.lists.values(), plan.features or ""]
+    check_writable(plan.output, inputs)
     with seekable([*plan.train, *plan.dev]) as paths:
         training = prepare(plan, paths[: len(plan.train)], paths[len(plan.train) :])
         interrupted = follow(training, args.quiet)

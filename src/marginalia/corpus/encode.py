@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 import numpy.typing as npt
 
 from .blocks import Block
-from .schemes import legal_transitions, repair, scheme_named, validate
+from .schemes import may_follow, repair, scheme_named, validate
 
 Ids = npt.NDArray[np.int32]
 
@@ -43,13 +43,26 @@ def encode_labels(
 
 
 def _illegal_tokens(block: Block, labels: list[str], ids: Ids, scheme: str) -> npt.NDArray[np.intp]:
-    start, transition, end = legal_transitions(labels, scheme)
+    """Tokens whose label may not stand there. Only neighbours that occur are looked at, never all pairs."""
+    edge = len(labels)
     bounds = np.unique(block.table.sentence_starts).astype(np.intp)  # empty sentences have no edges
-    legal = np.ones(len(ids), bool)
-    legal[1:] = transition[ids[:-1], ids[1:]]
-    legal[bounds[:-1]] = start[ids[bounds[:-1]]]
-    legal[bounds[1:] - 1] &= end[ids[bounds[1:] - 1]].astype(bool)
+    before = np.insert(ids.astype(np.int64), 0, edge)[:-1]
+    before[bounds[:-1]] = edge
+    after = np.append(ids.astype(np.int64), edge)[1:]
+    after[bounds[1:] - 1] = edge
+    legal = _legal_steps(before, ids, labels, scheme)
+    last = bounds[1:] - 1
+    legal[last] &= _legal_steps(ids[last], after[last], labels, scheme)
     return np.flatnonzero(~legal)
+
+
+def _legal_steps(
+    left: npt.NDArray[Any], right: npt.NDArray[Any], labels: list[str], scheme: str
+) -> npt.NDArray[np.bool_]:
+    names, size = [*labels, ""], len(labels) + 1
+    codes, places = np.unique(left.astype(np.int64) * size + right, return_inverse=True)
+    legal = [may_follow(names[code // size], names[code % size], scheme) for code in codes.tolist()]
+    return np.array(legal, bool)[places.reshape(-1)]
 
 
 def _sentence_around(block: Block, token: int) -> tuple[int, int]:

@@ -127,6 +127,11 @@ def _legal_pair(scheme: Scheme, left: tuple[str, str], right: tuple[str, str]) -
     return scheme.legal(left[0], right[0], left[1] == right[1])
 
 
+def may_follow(left: str, right: str, scheme: str) -> bool:
+    """Whether the scheme ever writes one label after another; "" stands for the edge of a sentence."""
+    return _legal_pair(scheme_named(scheme), split_label(left), split_label(right))
+
+
 def detect(label_sequences: Iterable[Sequence[str]]) -> str | None:
     """Name of the scheme that the labels of some sentences follow; None if they are not chunk labels.
 

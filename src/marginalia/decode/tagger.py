@@ -6,7 +6,8 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from functools import cached_property
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -34,8 +35,13 @@ class Tagged:
 
     tokens: tuple[str, ...]
     labels: tuple[str, ...]
-    spans: tuple[Span, ...]
+    scheme: str | None = None
     score: float | None = None
+
+    @cached_property
+    def spans(self) -> tuple[Span, ...]:
+        """What the labels spell; nothing if they are plain tags."""
+        return tuple(spans_of(self.labels, self.scheme)) if self.scheme else ()
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
         return iter(zip(self.tokens, self.labels, strict=True))
@@ -92,9 +98,15 @@ class Tagger:
         """The k best outputs with their scores, best first; fewer if there are not so many legal ones."""
         if k < 1:
             raise SettingsError(f"found k = {k}, expected at least 1.")
+        return list(islice(self.iter_nbest(sentence), k))
+
+    def iter_nbest(self, sentence: Input) -> Iterator[Tagged]:
+        """All legal outputs with their scores, best first, each made when it is asked for."""
         record = self._record(sentence)
-        found = self.decoder.k_best(pack([record], self.feature_columns), 0, k)
-        return [self._tagged(record, self._spelling.user_labels(ids), score) for ids, score in found]
+        tokens = tuple(record.columns[self.feature_columns[0]])
+        for ids, score in self.decoder.k_best(pack([record], self.feature_columns), 0):
+            labels = tuple(self._spelling.user_labels(ids.tolist()))
+            yield Tagged(tokens, labels, self.saved.scheme, score)
 
     def marginals(self, sentence: Input) -> npt.NDArray[np.float64]:
         """P(label | sentence) of each token, [tokens, model labels], taking scores as log-probabilities.
@@ -144,10 +156,8 @@ class Tagger:
             raise DataError("found columns of different lengths, expected one value per token in each")
         return record
 
-    def _tagged(self, record: Sentence, labels: Sequence[str], score: float | None = None) -> Tagged:
-        spans = spans_of(labels, self.saved.scheme) if self.saved.scheme else []
-        tokens = record.columns[self.feature_columns[0]]
-        return Tagged(tuple(tokens), tuple(labels), tuple(spans), score)
+    def _tagged(self, record: Sentence, labels: Sequence[str]) -> Tagged:
+        return Tagged(tuple(record.columns[self.feature_columns[0]]), tuple(labels), self.saved.scheme)
 
 
 class _Spelling:

@@ -49,6 +49,7 @@ before others quotes them.
 from __future__ import annotations
 
 import itertools
+import math
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
@@ -77,6 +78,7 @@ FORMS = {
 """Every function, by an example of its use."""
 
 FARTHEST = 100
+MOST_VARIANTS = 10_000
 
 _NAME = re.compile(r"[^\W\d][\w.-]*")
 _WORD = re.compile(r"[^\s()\"#]+")
@@ -246,6 +248,8 @@ class _Compiler:
     def add(self, line: Line, scope: str, terms: list[_Term]) -> None:
         scopes = ("node", "edge") if scope == "both" else (scope,)
         variants = [list(term.variants(self._column(term, line))) for term in terms]
+        if math.prod(map(len, variants)) > MOST_VARIANTS:
+            raise line.error(0, f"the ranges give more than {MOST_VARIANTS} templates, expected fewer.")
         for values in itertools.product(*variants):
             for each in scopes:
                 self._add(line, each, values)

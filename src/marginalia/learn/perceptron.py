@@ -35,6 +35,7 @@ SETTINGS = (
     ),
 )
 
+_SMALLEST_SLICE = 64  # sentences: every slice begins with work that grows with the labels squared
 _SLICE_SECONDS = 0.2  # how long the core may run before Python sees Ctrl-C or draws progress
 
 
@@ -46,7 +47,7 @@ class PerceptronRun:
     weights: _core.WeightTable
     settings: Mapping[str, Any]
     step: int = 0
-    _slice: int = field(default=16, repr=False)
+    _slice: int = field(default=_SMALLEST_SLICE, repr=False)
 
     def learn(self, examples: _core.Examples, order_seed: int | None, counts: Counts) -> Iterator[Counts]:
         """One visit to each example; yields the running counts several times a second."""
@@ -73,7 +74,7 @@ class PerceptronRun:
     def _adapt(self, seconds: float) -> None:
         if seconds < _SLICE_SECONDS / 2:
             self._slice = min(self._slice * 2, 1 << 20)
-        elif seconds > _SLICE_SECONDS and self._slice > 1:
+        elif seconds > _SLICE_SECONDS and self._slice > _SMALLEST_SLICE:
             self._slice //= 2
 
     def finished(self) -> _core.SparseRows:
