@@ -215,3 +215,8 @@ def test_feature_columns_must_be_there(tmp_path: Path) -> None:
     (tmp_path / "t.txt").write_text("word[0]\npos[0]\n")
     with pytest.raises(mg.SettingsError, match="pos"):
         mg.train([PAIR], features=str(tmp_path / "t.txt"))
+
+
+def test_values_that_are_not_strings_are_refused() -> None:
+    with pytest.raises(mg.DataError, match="found a token or label that is not a string"):
+        mg.train([(["a", 1], ["X", "Y"])])  # type: ignore[list-item]

@@ -88,6 +88,8 @@ def pack(
             values.extend(sentence.columns[name])
     try:
         table = from_columns(flat, [len(sentence) for sentence in listed])
+    except TypeError:
+        raise DataError("found a token or label that is not a string", file=file) from None
     except ValueError as error:
         raise DataError(str(error), file=file) from error
     return Block(table, names, file, sentence_lines=tuple(sentence.line for sentence in listed))
