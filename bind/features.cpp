@@ -63,6 +63,24 @@ nb::list names_of(const Program& program, const TokenTable& table) {
   return tokens;
 }
 
+void seed(FeatureIndex& index, const Input<std::uint64_t>& keys, const Input<std::uint8_t>& edges,
+          const nb::bytes& names, const Input<std::uint32_t>& name_ends) {
+  if (edges.size() != keys.size() || (name_ends.size() != 0 && name_ends.size() != keys.size()))
+    throw std::invalid_argument("features: the parts disagree in number");
+  const std::string_view text(names.c_str(), names.size());
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    bool added = false;
+    const std::uint32_t row =
+        index.find_or_add(keys.data()[i], edges.data()[i] != 0 ? Scope::edge : Scope::node, added);
+    if (!added || keys.data()[i] == 0) throw std::invalid_argument("features: a key is there twice");
+    const std::size_t begin = i == 0 || name_ends.size() == 0 ? 0 : name_ends.data()[i - 1];
+    const std::size_t end = name_ends.size() == 0 ? 0 : name_ends.data()[i];
+    if (begin > end || end > text.size()) throw std::invalid_argument("features: the names do not fit");
+    index.add_name(text.substr(begin, end - begin));
+    index.keep(row);
+  }
+}
+
 void set_gold(Examples& examples, const Input<std::int32_t>& gold, std::uint32_t labels) {
   if (gold.size() != examples.tokens()) throw std::invalid_argument("gold labels disagree with the tokens");
   for (const std::int32_t label : view(gold))
@@ -103,6 +121,26 @@ void bind_features(nb::module_& m) {
             return nb::bytes(index.name(row).data(), index.name(row).size());
           },
           "row"_a)
+      .def("seed", &seed, nb::arg("keys").noconvert(), nb::arg("edges").noconvert(), "names"_a,
+           nb::arg("name_ends").noconvert(), "Adds features that are never cut, in this order.")
+      .def_prop_ro(
+          "keys",
+          [](const FeatureIndex& index) {
+            std::vector<std::uint64_t> keys;
+            for (std::uint32_t row = 1; row < index.rows(); ++row) keys.push_back(index.key(row));
+            return give(std::move(keys));
+          },
+          nb::rv_policy::move)
+      .def_prop_ro(
+          "edges",
+          [](const FeatureIndex& index) {
+            std::vector<std::uint8_t> edges;
+            for (std::uint32_t row = 1; row < index.rows(); ++row)
+              edges.push_back(index.scope(row) == Scope::edge);
+            return give(std::move(edges));
+          },
+          nb::rv_policy::move)
+      .def_prop_ro("keeps_names", &FeatureIndex::keeps_names)
       .def(
           "count",
           [](FeatureIndex& index, const Program& program, const TokenTable& table) {
@@ -118,11 +156,20 @@ void bind_features(nb::module_& m) {
           "least"_a, "examples"_a, "Drops features counted fewer than `least` times.");
 
   nb::class_<Examples>(m, "Examples", "Sentences as feature rows.")
-      .def(nb::init<>())
+      .def(
+          "__init__",
+          [](Examples* self, bool keep_templates) {
+            new (self) Examples();
+            self->keeps_templates = keep_templates;
+          },
+          "keep_templates"_a = false)
       .def_prop_ro("sentences", &Examples::sentences)
       .def_prop_ro("tokens", &Examples::tokens)
       .def_prop_ro(
           "starts", [](const Examples& e) { return give(std::vector<std::uint32_t>(e.sentence)); },
+          nb::rv_policy::move)
+      .def_prop_ro(
+          "gold", [](const Examples& e) { return give(std::vector<std::uint32_t>(e.gold)); },
           nb::rv_policy::move)
       .def("reserve", &reserve, "program"_a, "tokens"_a, "Room for so many tokens.")
       .def(

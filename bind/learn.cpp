@@ -1,76 +1,61 @@
-#include <algorithm>
-#include <stdexcept>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include "arrays.hpp"
 #include "base/random.hpp"
+#include "base/vector.hpp"
 #include "bind.hpp"
-#include "learn/perceptron.hpp"
+#include "learn/lbfgs.hpp"
 #include "search/chain.hpp"
+#include "structure.hpp"
 
 using namespace marginalia;
 
 namespace {
 
-// Refuses weights that examples or shape would reach out of.
-void check_fits(const ChainShape& shape, const Examples& examples, const SparseRows& weights) {
-  std::uint32_t most = 0;
-  for (const std::uint32_t row : examples.node_rows) most = std::max(most, row);
-  for (const std::uint32_t row : examples.edge_rows) most = std::max(most, row);
-  if (most >= weights.rows.size() || weights.rows[kConstantRow].size != shape.constants())
-    throw std::invalid_argument("the weights do not fit the examples and the shape");
+std::shared_ptr<const Costs> costs_of(const Input<float>& costs, std::uint32_t labels) {
+  if (costs.size() != std::size_t{labels} * labels)
+    throw std::invalid_argument("costs: expected one for each pair of labels");
+  return std::make_shared<const Costs>(
+      Costs{labels, std::vector<float>(costs.data(), costs.data() + costs.size())});
 }
 
-// A chain over one batch of examples, learning.
-class ChainLearner {
- public:
-  ChainLearner(const ChainShape& shape, const Examples& examples, WeightTable& weights)
-      : shape_(shape), examples_(examples), weights_(weights), tokens_(examples.tokens()) {
-    check_fits(shape, examples, weights.current());
-    check_gold();
-  }
+PassiveAggressiveRule::Kind kind_of(const std::string& name) {
+  using Kind = PassiveAggressiveRule::Kind;
+  if (name == "0") return Kind::hard;
+  if (name == "I") return Kind::linear;
+  if (name == "II") return Kind::squared;
+  throw std::invalid_argument("passive-aggressive: the kind must be 0, I or II");
+}
 
-  // Perceptron steps on some examples; returns the new step count and what was counted.
-  nb::tuple perceptron(const Input<std::uint32_t>& order, std::uint64_t step) {
-    if (!order.size()) return nb::make_tuple(step, 0, 0, 0, 0);
-    for (const std::uint32_t i : view(order))
-      if (i >= examples_.sentences()) throw std::invalid_argument("an example is out of range");
-    if (examples_.tokens() != tokens_) throw std::invalid_argument("the examples changed");
-    PassCounts counts;
-    {
-      nb::gil_scoped_release unlocked;
-      Chain chain(shape_, examples_, weights_.current());  // others may have learned since the last call
-      counts = perceptron_pass(chain, weights_, view(order), step);
-    }
-    return nb::make_tuple(step, counts.examples, counts.mistakes, counts.parts, counts.wrong_parts);
-  }
+std::vector<double> copied(const Input<double>& array) {
+  return {array.data(), array.data() + array.size()};
+}
 
- private:
-  void check_gold() const {
-    bool fits = examples_.gold.size() == examples_.tokens();
-    for (const std::uint32_t label : examples_.gold) fits = fits && label < shape_.labels;
-    if (!fits) throw std::invalid_argument("gold labels do not fit the examples and the shape");
-  }
+Lbfgs* resumed(const Input<double>& point, const Input<double>& gradient, double value, double length,
+               double trials, const std::vector<Input<double>>& steps,
+               const std::vector<Input<double>>& changes, std::size_t memory, double l1) {
+  Lbfgs::State state{
+      copied(point), copied(gradient), {}, {}, value, length, static_cast<std::size_t>(trials)};
+  for (const auto& step : steps) state.steps.push_back(copied(step));
+  for (const auto& change : changes) state.changes.push_back(copied(change));
+  return new Lbfgs(std::move(state), memory, l1);
+}
 
-  const ChainShape& shape_;
-  const Examples& examples_;
-  WeightTable& weights_;
-  std::size_t tokens_;
-};
-
-// Best labels of the examples [first, last), one after another.
-nb::ndarray<nb::numpy, std::int32_t> decode(const ChainShape& shape, const Examples& examples,
-                                            const SparseRows& weights, std::size_t first, std::size_t last) {
-  if (first > last || last > examples.sentences()) throw std::invalid_argument("examples out of range");
-  check_fits(shape, examples, weights);
-  std::vector<std::int32_t> labels;
-  {
-    nb::gil_scoped_release unlocked;
-    Chain chain(shape, examples, weights);
-    for (std::size_t i = first; i < last; ++i)
-      for (const std::uint32_t label : chain.best(i).output)
-        labels.push_back(static_cast<std::int32_t>(label));
-  }
-  return give(std::move(labels));
+nb::dict state_of(const Lbfgs& optimiser) {
+  Lbfgs::State state = optimiser.state();
+  nb::list steps, changes;
+  for (auto& step : state.steps) steps.append(give(std::move(step)));
+  for (auto& change : state.changes) changes.append(give(std::move(change)));
+  nb::dict out;
+  out["point"] = give(std::move(state.point));
+  out["gradient"] = give(std::move(state.gradient));
+  out["value"] = state.value;
+  out["length"] = state.length;
+  out["trials"] = state.trials;
+  out["steps"] = steps;
+  out["changes"] = changes;
+  return out;
 }
 
 }  // namespace
@@ -80,11 +65,70 @@ void bind_learn(nb::module_& m) {
   m.def(
       "permutation", [](std::uint32_t n, std::uint64_t seed) { return give(permutation(n, seed)); }, "n"_a,
       "seed"_a, "A shuffled range, the same everywhere for the same seed.");
-  m.def("decode_chain", &decode, "shape"_a, "examples"_a, "weights"_a, "first"_a, "last"_a,
-        "Best labels of the examples [first, last).");
-  nb::class_<ChainLearner>(m, "ChainLearner", "A chain over a batch of examples, learning.")
-      .def(nb::init<const ChainShape&, const Examples&, WeightTable&>(), "shape"_a, "examples"_a, "weights"_a,
-           nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>())
-      .def("perceptron", &ChainLearner::perceptron, nb::arg("order").noconvert(), "step"_a,
-           "Learns from the examples in order: (step, examples, mistakes, tokens, wrong tokens).");
+
+  m.def(
+      "dot",
+      [](const Input<double>& a, const Input<double>& b) {
+        if (a.size() != b.size()) throw std::invalid_argument("vectors of different sizes");
+        return dot(a.data(), b.data(), a.size());
+      },
+      nb::arg("a").noconvert(), nb::arg("b").noconvert(), "The same sum on every machine.");
+
+  nb::class_<Rule>(m, "Rule", "What an online learner does at an example.")
+      .def_static("perceptron", [] { return Rule(PerceptronRule{}); })
+      .def_static(
+          "margin", [](double margin) { return Rule(MarginRule{margin}); }, "margin"_a)
+      .def_static(
+          "passive_aggressive",
+          [](const std::string& kind, double c, const Input<float>& costs, std::uint32_t labels) {
+            return Rule(PassiveAggressiveRule{kind_of(kind), c, costs_of(costs, labels)});
+          },
+          "kind"_a, "c"_a, nb::arg("costs").noconvert(), "labels"_a)
+      .def_static(
+          "arow",
+          [](double r, const Input<float>& costs, std::uint32_t labels) {
+            return Rule(ArowRule{r, costs_of(costs, labels)});
+          },
+          "r"_a, nb::arg("costs").noconvert(), "labels"_a)
+      .def_static(
+          "gradient",
+          [](double rate, double decay, double examples, bool local) {
+            return Rule(GradientRule{rate, decay, examples, local});
+          },
+          "rate"_a, "decay"_a, "examples"_a, "local"_a);
+
+  bind_examples<Chain, ChainShape>(m, "ChainExamples");
+
+  nb::class_<Lbfgs>(m, "Lbfgs", "Minimises a function plus l1 * |x|; the caller evaluates it.")
+      .def(
+          "__init__",
+          [](Lbfgs* self, const Input<double>& start, std::size_t memory, double l1) {
+            new (self) Lbfgs(copied(start), memory, l1);
+          },
+          nb::arg("start").noconvert(), "memory"_a, "l1"_a)
+      .def_static("resumed", &resumed, nb::arg("point").noconvert(), nb::arg("gradient").noconvert(),
+                  "value"_a, "length"_a, "trials"_a, "steps"_a, "changes"_a, "memory"_a, "l1"_a)
+      .def_prop_ro(
+          "x", [](const Lbfgs& o) { return give(std::vector<double>(o.x())); }, nb::rv_policy::move)
+      .def_prop_ro(
+          "best", [](const Lbfgs& o) { return give(std::vector<double>(o.best())); }, nb::rv_policy::move)
+      .def_prop_ro("value", &Lbfgs::value)
+      .def_prop_ro("gradient_norm", &Lbfgs::gradient_norm)
+      .def(
+          "tell",
+          [](Lbfgs& o, double value, const Input<double>& gradient) {
+            const std::vector<double> copy = copied(gradient);
+            nb::gil_scoped_release unlocked;
+            switch (o.tell(value, copy)) {
+              case Lbfgs::Answer::evaluate:
+                return "evaluate";
+              case Lbfgs::Answer::stepped:
+                return "stepped";
+              default:
+                return "stuck";
+            }
+          },
+          "value"_a, nb::arg("gradient").noconvert(),
+          "The value and gradient at x: 'evaluate' again, 'stepped' or 'stuck'.")
+      .def("state", &state_of);
 }

@@ -8,7 +8,9 @@
 
 #include "arrays.hpp"
 #include "bind.hpp"
+#include "search/beam.hpp"
 #include "search/chain_model.hpp"
+#include "search/k_best.hpp"
 
 using namespace marginalia;
 
@@ -17,11 +19,11 @@ namespace {
 using Mask = Input<std::uint8_t>;
 
 ChainShape shape_of(std::uint32_t labels, int order, bool transitions, const Mask& start,
-                    const Mask& transition, const Mask& end, bool ends) {
+                    const Mask& transition, const Mask& end, bool ends, bool local, std::uint32_t beam) {
   const auto copy = [](const Mask& mask) {
     return std::vector<std::uint8_t>(mask.data(), mask.data() + mask.size());
   };
-  ChainShape shape{labels, order, transitions, copy(start), copy(transition), copy(end), ends};
+  ChainShape shape{labels, order, transitions, copy(start), copy(transition), copy(end), ends, local, beam};
   check(shape);
   return shape;
 }
@@ -69,6 +71,7 @@ std::shared_ptr<OwnedLattice> make_lattice(const ChainShape& shape, const Input<
   std::iota(owned->edge_rows.begin(), owned->edge_rows.end(), 0u);
   std::iota(owned->edge_end.begin(), owned->edge_end.end(), std::uint64_t{0});
   if (edge.size() != 0) lattice.set_edges(owned->given, owned->edge_rows, owned->edge_end);
+  lattice.finish();
   return owned;
 }
 
@@ -82,49 +85,76 @@ std::shared_ptr<OwnedLattice> model_lattice(const ChainModel& model, const Progr
   owned->lattice.node = lattice.node;
   owned->edge_rows = space.edge_rows;
   owned->edge_end = space.edge_end;
-  if (lattice.has_edges()) owned->lattice.set_edges(model.edge_weights(), owned->edge_rows, owned->edge_end);
+  if (program.has_edges()) owned->lattice.set_edges(model.edge_weights(), owned->edge_rows, owned->edge_end);
+  owned->lattice.finish();
   return owned;
 }
 
-nb::tuple best_of(const OwnedLattice& owned) {
+nb::tuple best_output(const OwnedLattice& owned) {
   ViterbiSpace space;
-  std::vector<std::uint32_t> labels(owned.lattice.length);
-  const double score = viterbi(owned.lattice, space, labels.data());
-  return nb::make_tuple(give(std::move(labels)), score);
+  Scored best;
+  best_of(owned.lattice, space, best);
+  return nb::make_tuple(give(std::move(best.output)), best.score);
+}
+
+nb::list k_best_outputs(const OwnedLattice& owned, std::size_t k) {
+  ViterbiSpace space;
+  nb::list found;
+  for (Scored& one : k_best_of(owned.lattice, k, space))
+    found.append(nb::make_tuple(give(std::move(one.output)), one.score));
+  return found;
 }
 
 nb::dict marginals_of(const OwnedLattice& owned, bool edges, const std::string& method) {
   if (method != "auto" && method != "scaled" && method != "log")
     throw std::invalid_argument("marginals: the method must be auto, scaled or log");
-  Marginals p;
-  if (method == "auto")
-    p = forward_backward(owned.lattice, edges);
-  else if (method == "log")
-    log_forward_backward(owned.lattice, edges, p);
-  else if (!scaled_forward_backward(owned.lattice, edges, p))
-    throw std::domain_error("scaled forward-backward came near underflow");
   const std::size_t n = owned.shape.labels, length = owned.lattice.length;
+  std::vector<double> node(length * n), edge(edges ? length * n * n : 0);
+  const auto keep = [&](std::size_t t, const double* labels, const double* pairs) {
+    std::copy_n(labels, n, &node[t * n]);
+    if (edges && pairs != nullptr) std::copy_n(pairs, n * n, &edge[t * n * n]);
+  };
+  ForwardBackwardSpace space;
+  double log_z = 0.0;
+  if (method == "auto")
+    log_z = forward_backward(owned.lattice, edges, space, keep);
+  else if (method == "log")
+    log_z = log_forward_backward(owned.lattice, edges, space, keep);
+  else if (!scaled_forward_backward(owned.lattice, edges, space, keep, log_z))
+    throw std::domain_error("scaled forward-backward came near underflow");
   nb::dict out;
-  out["log_z"] = p.log_z;
-  out["node"] = give(std::move(p.node), length, n);
-  out["transition"] = give(std::move(p.transition), n, n);
-  if (edges) out["edge"] = give(std::move(p.edge), length, n, n);
-  if (!p.trigram.empty()) out["trigram"] = give(std::move(p.trigram), n + 1, n, n);
+  out["log_z"] = log_z;
+  out["node"] = give(std::move(node), length, n);
+  out["transition"] = give(std::move(space.transition), n, n);
+  if (edges) out["edge"] = give(std::move(edge), length, n, n);
+  if (!space.trigram.empty()) out["trigram"] = give(std::move(space.trigram), n + 1, n, n);
   return out;
 }
 
 // Outputs of a lattice, best first; keeps the lattice alive.
 struct KBestIterator {
   std::shared_ptr<OwnedLattice> owned;
-  KBest search;
-  std::vector<std::uint32_t> labels;
-  explicit KBestIterator(std::shared_ptr<OwnedLattice> o)
-      : owned(std::move(o)), search(owned->lattice), labels(owned->lattice.length) {}
+  std::optional<KBest> search;  // exactly, or ...
+  std::vector<Scored> beam;     // ... by beam
+  std::size_t given = 0;
+
+  explicit KBestIterator(std::shared_ptr<OwnedLattice> o) : owned(std::move(o)) {
+    if (owned->shape.beam == 0)
+      search.emplace(owned->lattice);
+    else
+      beam = beam_search(owned->lattice, owned->shape.beam);
+  }
 
   nb::tuple next() {
-    const std::optional<double> score = search.next(labels.data());
+    if (!search) {
+      if (given == beam.size()) throw nb::stop_iteration();
+      Scored& next = beam[given++];
+      return nb::make_tuple(give(std::move(next.output)), next.score);
+    }
+    std::vector<std::uint32_t> labels(owned->lattice.length);
+    const std::optional<double> score = search->next(labels.data());
     if (!score) throw nb::stop_iteration();
-    return nb::make_tuple(give(std::vector<std::uint32_t>(labels)), *score);
+    return nb::make_tuple(give(std::move(labels)), *score);
   }
 };
 
@@ -132,7 +162,18 @@ struct KBestIterator {
 struct BoundModel {
   std::vector<nb::object> arrays;
   ChainModel model;
+  VoteLog votes;
 };
+
+nb::ndarray<nb::numpy, std::int32_t> voted(const BoundModel& b, const Program& program,
+                                           const TokenTable& table, std::size_t k, ChainModel::Space& space) {
+  std::vector<std::int32_t> labels;
+  {
+    nb::gil_scoped_release unlocked;
+    labels = b.model.voted(program, table, b.votes, k, space);
+  }
+  return give(std::move(labels));
+}
 
 BoundModel* make_model(const ChainShape& shape, const nb::dict& arrays) {
   std::vector<nb::object> kept;
@@ -164,8 +205,22 @@ BoundModel* make_model(const ChainShape& shape, const nb::dict& arrays) {
   take("constant_at", constant_at);
   take("constants", constants);
   const std::uint64_t pairs = std::uint64_t{shape.labels} * shape.labels;
+  VoteLog votes;
+  if (arrays.contains("vote_steps")) {
+    std::span<const std::uint32_t> versions;
+    take("vote_row_end", votes.row_end);
+    take("vote_outputs", votes.outputs);
+    take("vote_change_end", votes.change_end);
+    take("vote_steps", votes.steps);
+    take("vote_changes", votes.changes);
+    take("vote_versions", versions);
+    if (versions.size() != 1) throw std::invalid_argument("votes: 'vote_versions' is not one number");
+    votes.versions = versions[0];
+    votes.check();
+  }
   return new BoundModel{std::move(kept),
-                        ChainModel(shape, FrozenWeights(a, shape.labels, pairs), constant_at, constants)};
+                        ChainModel(shape, FrozenWeights(a, shape.labels, pairs), constant_at, constants),
+                        votes};
 }
 
 void require_sentence(const TokenTable& table, std::size_t s) {
@@ -178,7 +233,8 @@ void bind_search(nb::module_& m) {
   using namespace nb::literals;
   nb::class_<ChainShape>(m, "ChainShape", "Labels, order and legal transitions of a chain.")
       .def(nb::new_(&shape_of), "labels"_a, "order"_a, "transitions"_a, nb::arg("start").noconvert(),
-           nb::arg("transition").noconvert(), nb::arg("end").noconvert(), "ends"_a)
+           nb::arg("transition").noconvert(), nb::arg("end").noconvert(), "ends"_a, "local"_a = false,
+           "beam"_a = 0)
       .def_ro("labels", &ChainShape::labels)
       .def_ro("order", &ChainShape::order)
       .def_ro("transitions", &ChainShape::transitions)
@@ -193,7 +249,8 @@ void bind_search(nb::module_& m) {
             return give(std::vector<double>(l.lattice.node), l.lattice.length, std::size_t{l.shape.labels});
           },
           nb::rv_policy::move)
-      .def("best", &best_of, "Best labels and their score.")
+      .def("best", &best_output, "Best labels and their score.")
+      .def("best_k", &k_best_outputs, "k"_a, "The k best at once, as learners ask for them.")
       .def(
           "k_best",
           [](std::shared_ptr<OwnedLattice> l) { return std::make_unique<KBestIterator>(std::move(l)); },
@@ -230,6 +287,8 @@ void bind_search(nb::module_& m) {
             return give(std::move(labels));
           },
           "program"_a, "table"_a, "space"_a, "Labels of all tokens of the table.")
+      .def("voted", &voted, "program"_a, "table"_a, "k"_a, "space"_a,
+           "The same by vote of all versions of the weights among the k best.")
       .def(
           "lattice",
           [](const BoundModel& b, const Program& program, const TokenTable& table, std::size_t s,

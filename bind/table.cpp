@@ -65,7 +65,8 @@ TokenTable parse_columns(nb::bytes data, std::uint32_t first_line, std::uint32_t
   }
 }
 
-TokenTable from_columns(const std::vector<nb::list>& columns, const std::vector<std::uint32_t>& lengths) {
+TokenTable from_columns(const std::vector<nb::list>& columns, const std::vector<std::uint32_t>& lengths,
+                        const std::vector<std::uint32_t>& documents) {
   std::size_t tokens = 0;
   for (const std::uint32_t length : lengths) tokens += length;
   if (columns.empty() && tokens > 0) throw std::invalid_argument("found no columns, expected at least one");
@@ -77,7 +78,7 @@ TokenTable from_columns(const std::vector<nb::list>& columns, const std::vector<
     fields[c].reserve(tokens);
     for (nb::handle value : columns[c]) fields[c].push_back(bytes_of(value));
   }
-  return marginalia::pack(fields, lengths);
+  return marginalia::pack(fields, lengths, documents);
 }
 
 nb::list column_slice(const TokenTable& table, std::size_t column, std::size_t first, std::size_t last) {
@@ -168,6 +169,6 @@ void bind_table(nb::module_& m) {
   m.def("parse_columns", &parse_columns, "text"_a, nb::kw_only(), "first_line"_a = 1, "first_document"_a = 0,
         "columns"_a = 0, "tabs_only"_a = false, "comment"_a = "#", "comment_anywhere"_a = false,
         "Read a column file; raises ValueError(message, line, column).");
-  m.def("from_columns", &from_columns, "columns"_a, "lengths"_a,
-        "A table of lists of strings, one per column.");
+  m.def("from_columns", &from_columns, "columns"_a, "lengths"_a, "documents"_a = std::vector<std::uint32_t>(),
+        "A table of lists of strings, one per column; `documents` says which one each sentence is of.");
 }

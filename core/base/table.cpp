@@ -265,8 +265,10 @@ std::uint32_t character_column(const TokenTable& table, std::size_t token, std::
 }
 
 TokenTable pack(const std::vector<std::vector<std::string_view>>& columns,
-                std::span<const std::uint32_t> lengths) {
+                std::span<const std::uint32_t> lengths, std::span<const std::uint32_t> documents) {
   TokenTable table;
+  if (!documents.empty() && documents.size() != lengths.size())
+    throw std::invalid_argument("documents and sentences disagree in number");
   table.columns = static_cast<std::uint32_t>(columns.size());
   std::uint32_t line = 1;
   std::size_t token = 0;
@@ -284,7 +286,7 @@ TokenTable pack(const std::vector<std::vector<std::string_view>>& columns,
     table.text += '\n';
     ++line;
     table.sentence.push_back(static_cast<std::uint32_t>(token));
-    table.document.push_back(0);
+    table.document.push_back(documents.empty() ? 0 : documents[table.document.size()]);
   }
   return table;
 }

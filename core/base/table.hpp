@@ -66,7 +66,7 @@ std::uint32_t character_column(const TokenTable& table, std::size_t token, std::
 
 // A table of given fields: columns[c][token], lengths[sentence]. Its text is the same table, tab-separated.
 TokenTable pack(const std::vector<std::vector<std::string_view>>& columns,
-                std::span<const std::uint32_t> lengths);
+                std::span<const std::uint32_t> lengths, std::span<const std::uint32_t> documents = {});
 
 // The text with labels[ids[token]] as one more field per token line; -DOCSTART- lines get "O", or "_" if
 // there is no such label. All other bytes stay as they are.

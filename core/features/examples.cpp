@@ -9,17 +9,24 @@ namespace {
 void append(const std::vector<Feature>& features, std::size_t length, bool edges, Examples& out) {
   std::size_t i = 0;
   for (std::size_t t = 0; t < length; ++t) {
-    for (; i < features.size() && features[i].token == t; ++i)
+    for (; i < features.size() && features[i].token == t; ++i) {
       (features[i].edge ? out.edge_rows : out.node_rows).push_back(features[i].row);
+      if (out.keeps_templates)
+        (features[i].edge ? out.edge_templates : out.node_templates)
+            .push_back(static_cast<std::uint16_t>(features[i].template_index));
+    }
     out.node_end.push_back(out.node_rows.size());
     if (edges) out.edge_end.push_back(out.edge_rows.size());
   }
   out.sentence.push_back(static_cast<std::uint32_t>(out.tokens()));
 }
 
-void check_kind(const Examples& examples, const Program& program) {
+void prepare(Examples& examples, const Program& program) {
   if (examples.tokens() != 0 && examples.has_edges() != program.has_edges())
     throw std::invalid_argument("examples: some programs have edge features and some have none");
+  if (!examples.keeps_templates) return;
+  examples.reads = program.reads();
+  if (examples.reads.size() > UINT16_MAX) throw std::invalid_argument("examples: too many templates");
 }
 
 // The features of sentence after sentence with their rows: row_of(feature, space, first, last) looks them up
@@ -56,22 +63,27 @@ void extract_new(const Program& program, const TokenTable& table, FeatureIndex& 
 }
 
 void renumber(std::vector<std::uint64_t>& ends, std::vector<std::uint32_t>& rows,
-              const std::vector<std::uint32_t>& renumbered) {
+              std::vector<std::uint16_t>& templates, const std::vector<std::uint32_t>& renumbered) {
   std::uint64_t kept = 0, begin = 0;
   for (std::size_t t = 1; t < ends.size(); ++t) {
     const std::uint64_t end = ends[t];
-    for (std::uint64_t i = begin; i < end; ++i)
-      if (const std::uint32_t row = renumbered.at(rows[i]); row != kNoRow) rows[kept++] = row;
+    for (std::uint64_t i = begin; i < end; ++i) {
+      const std::uint32_t row = renumbered.at(rows[i]);
+      if (row == kNoRow) continue;
+      if (!templates.empty()) templates[kept] = templates[i];
+      rows[kept++] = row;
+    }
     begin = end;
     ends[t] = kept;
   }
   rows.resize(kept);
+  if (!templates.empty()) templates.resize(kept);
 }
 
 }  // namespace
 
 void extract_growing(const Program& program, const TokenTable& table, FeatureIndex& index, Examples& out) {
-  check_kind(out, program);
+  prepare(out, program);
   extract_new(program, table, index, &out);
 }
 
@@ -81,7 +93,7 @@ void count_only(const Program& program, const TokenTable& table, FeatureIndex& i
 
 void extract_known(const Program& program, const TokenTable& table, const FeatureIndex& index,
                    Examples& out) {
-  check_kind(out, program);
+  prepare(out, program);
   const auto find = [&](const Feature& f, auto&&...) {
     const std::uint32_t row = index.find(f.key);
     return row == kNoRow ? kUnknownRow : row;
@@ -99,8 +111,8 @@ void reserve(Examples& examples, const Program& program, std::size_t tokens) {
 }
 
 void renumber(Examples& examples, const std::vector<std::uint32_t>& renumbered) {
-  renumber(examples.node_end, examples.node_rows, renumbered);
-  renumber(examples.edge_end, examples.edge_rows, renumbered);
+  renumber(examples.node_end, examples.node_rows, examples.node_templates, renumbered);
+  renumber(examples.edge_end, examples.edge_rows, examples.edge_templates, renumbered);
 }
 
 }  // namespace marginalia

@@ -17,6 +17,11 @@ struct Examples {
   std::vector<std::uint32_t> edge_rows;
   std::vector<std::uint32_t> gold;  // [tokens] label ids, or empty
 
+  // What hiding tokens needs to know; only kept if asked for.
+  bool keeps_templates = false;
+  std::vector<std::uint16_t> node_templates, edge_templates;  // beside the rows: which template they are of
+  std::vector<std::vector<Program::Read>> reads;              // by template: the tokens it looks at
+
   std::size_t sentences() const { return sentence.size() - 1; }
   std::size_t tokens() const { return node_end.size() - 1; }
   bool has_edges() const { return edge_end.size() > 1; }

@@ -32,7 +32,8 @@ class FeatureIndex {
   void count(std::uint32_t row) {
     if (counts_[row] != UINT32_MAX) ++counts_[row];
   }
-  void add_name(std::string_view name);  // of the newest row
+  void keep(std::uint32_t row) { counts_[row] = UINT32_MAX; }  // `cut` will not drop it
+  void add_name(std::string_view name);                        // of the newest row
 
   // Drops rows counted fewer than `least` times. Returns the new id of each old row (kNoRow: dropped).
   std::vector<std::uint32_t> cut(std::uint32_t least);

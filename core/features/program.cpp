@@ -77,6 +77,17 @@ Program::Program(std::vector<Source> sources, std::vector<Template> templates,
   }
 }
 
+std::vector<std::vector<Program::Read>> Program::reads() const {
+  std::vector<std::vector<Read>> all;
+  for (const Template& t : templates_) {
+    all.emplace_back();
+    for (const Piece& piece : t.pieces)
+      if (!piece.literal && sources_[piece.source].kind != Source::Kind::first)
+        all.back().push_back({piece.offset, piece.absolute});
+  }
+  return all;
+}
+
 std::size_t Program::templates(Scope scope) const {
   return static_cast<std::size_t>(std::count_if(templates_.begin(), templates_.end(),
                                                 [&](const Template& t) { return t.scope == scope; }));

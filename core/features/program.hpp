@@ -146,6 +146,13 @@ class Program {
 
   Scope scope(std::size_t template_index) const { return templates_[template_index].scope; }
 
+  // A token that a template looks at, as in `Piece`.
+  struct Read {
+    std::int32_t offset;
+    bool absolute;
+  };
+  std::vector<std::vector<Read>> reads() const;  // by template
+
   // The name of a feature that the template has at this token (which must have it) of the sentence in
   // `space`.
   std::string name_at(std::size_t template_index, const TokenTable& table, const ExtractionSpace& space,

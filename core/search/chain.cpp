@@ -1,5 +1,11 @@
 #include "search/chain.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "base/vector.hpp"
+
 namespace marginalia {
 
 Chain::Chain(const ChainShape& shape, const Examples& examples, const SparseRows& weights)
@@ -10,9 +16,14 @@ Chain::Chain(const ChainShape& shape, const Examples& examples, const SparseRows
   lattice_.constants = &constants_;
 }
 
-std::vector<std::uint32_t> Chain::gold(std::size_t i) const {
+Output Chain::gold(std::size_t i) const {
   const Example x = example(examples_, i);
   return {x.gold(), x.gold() + x.length};
+}
+
+void Chain::hide(std::size_t i, const Dropout& dropout, std::uint64_t step) {
+  hides_ = dropout.active();
+  if (hides_) thin(examples_, i, dropout, step, thinned_);
 }
 
 // scores[t][...] += the rows of token t. Waiting for memory is most of the cost, so rows are asked for ahead.
@@ -31,34 +42,63 @@ void Chain::add_rows(const std::vector<std::uint32_t>& rows, const std::vector<s
 }
 
 const Lattice& Chain::lattice_of(std::size_t i) {
-  const Example x = example(examples_, i);
+  const Example x = at(i);
   const std::size_t n = shape_.labels;
   lattice_.begin(x.length);
-  add_rows(examples_.node_rows, examples_.node_end, x, n, lattice_.node.data());
+  add_rows(x.all->node_rows, x.all->node_end, x, n, lattice_.node.data());
   if (examples_.has_edges())
-    lattice_.set_edges(edge_weights_, examples_.edge_rows,
-                       std::span(examples_.edge_end).subspan(x.first, x.length + 1));
+    lattice_.set_edges(edge_weights_, x.all->edge_rows,
+                       std::span(x.all->edge_end).subspan(x.first, x.length + 1));
   return lattice_;
 }
 
-const Scored& Chain::best(std::size_t i) {
-  const Lattice& lattice = lattice_of(i);
-  best_.output.resize(lattice.length);
-  best_.score = viterbi(lattice, space_, best_.output.data());
+const Scored& Chain::best_of_lattice() {
+  lattice_.finish();
+  best_of(lattice_, space_, best_);
   return best_;
 }
 
+const Scored& Chain::best(std::size_t i) {
+  lattice_of(i);
+  return best_of_lattice();
+}
+
+const Scored& Chain::best(std::size_t i, const Costs& costs) {
+  const Example x = at(i);
+  const std::size_t n = shape_.labels;
+  if (costs.labels != n) throw std::invalid_argument("the costs are those of other labels");
+  lattice_of(i);
+  for (std::size_t t = 0; t < x.length; ++t)
+    for (std::size_t c = 0; c < n; ++c)
+      lattice_.node[t * n + c] += static_cast<double>(costs.cost[x.gold()[t] * n + c]);
+  return best_of_lattice();
+}
+
 std::vector<Scored> Chain::k_best(std::size_t i, std::size_t k) {
-  const Lattice& lattice = lattice_of(i);
-  KBest search(lattice);
-  std::vector<Scored> result;
-  std::vector<std::uint32_t> labels(lattice.length);
-  while (result.size() < k) {
-    const auto score = search.next(labels.data());
-    if (!score) break;
-    result.push_back({labels, *score});
+  lattice_of(i);
+  lattice_.finish();
+  return k_best_of(lattice_, k, space_);
+}
+
+// The probabilities of the labels of token t after the gold labels; returns the log of what they are divided
+// by.
+double Chain::choice(const Example& x, std::size_t t, std::vector<double>& p) const {
+  const std::size_t n = shape_.labels;
+  const std::uint32_t* gold = x.gold();
+  const double* node = &lattice_.node[t * n];
+  for (std::size_t c = 0; c < n; ++c) {
+    p[c] = node[c] + (t == 0 ? constants_.start[c] : lattice_.pairs(t)[gold[t - 1] * n + c]);
+    if (t > 0 && shape_.order == 2)
+      p[c] += constants_.trigram[((t == 1 ? n : gold[t - 2]) * n + gold[t - 1]) * n + c];
+    if (t + 1 == x.length) p[c] += constants_.end[c];
   }
-  return result;
+  const double most = *std::max_element(p.begin(), p.end());
+  if (most == kIllegal) throw std::domain_error("after the gold labels no label is legal");
+  exp_all(p.data(), n, most);
+  double sum = 0.0;
+  for (const double value : p) sum += value;
+  for (double& value : p) value /= sum;
+  return most + std::log(sum);
 }
 
 }  // namespace marginalia

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "features/examples.hpp"
+#include "search/answers.hpp"
 #include "search/forward_backward.hpp"
-#include "search/k_best.hpp"
 #include "search/lattice.hpp"
 #include "search/structure.hpp"
 #include "search/viterbi.hpp"
@@ -21,23 +21,33 @@ class Chain {
   Chain(const ChainShape& shape, const Examples& examples, const SparseRows& weights);
 
   std::size_t size() const { return examples_.sentences(); }
-  std::vector<std::uint32_t> gold(std::size_t i) const;
+  Output gold(std::size_t i) const;
   const Scored& best(std::size_t i);
+  const Scored& best(std::size_t i, const Costs& costs);
   std::vector<Scored> k_best(std::size_t i, std::size_t k);
   template <class Sink>
-  void features_of(std::size_t i, const std::vector<std::uint32_t>& y, Sink&& sink) const;
+  void features_of(std::size_t i, const Output& y, Sink&& sink) const;
   template <class Sink>
-  void difference(std::size_t i, const std::vector<std::uint32_t>& y, const std::vector<std::uint32_t>& z,
-                  Sink&& sink) const;
-  template <class Sink>
-  double expectations(std::size_t i, Sink&& sink);
+  void difference(std::size_t i, const Output& y, const Output& z, Sink&& sink) const;
+  template <class Means>
+  double expectations(std::size_t i, Means&& means);
+  template <class Means>
+  double local_expectations(std::size_t i, Means&& means);
+  template <class F>
+  void rows_of(std::size_t i, F&& f) const;
 
+  void hide(std::size_t i, const Dropout& dropout, std::uint64_t step);
   void constant_changed(std::size_t at, double value) { constants_.set(shape_, at, value); }
 
  private:
+  Example at(std::size_t i) const { return hides_ ? example(thinned_, 0) : example(examples_, i); }
   const Lattice& lattice_of(std::size_t i);
+  const Scored& best_of_lattice();
   void add_rows(const std::vector<std::uint32_t>& rows, const std::vector<std::uint64_t>& ends,
                 const Example& x, std::size_t width, double* scores) const;
+  double choice(const Example& x, std::size_t t, std::vector<double>& p) const;
+  template <class Means>
+  void add_node_means(const Example& x, std::size_t t, const double* node, Means& means) const;
   Coordinate constant(std::size_t at) const {
     return {kConstantRow, static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(shape_.constants())};
   }
@@ -57,7 +67,10 @@ class Chain {
   ChainConstants constants_;
   Lattice lattice_;
   ViterbiSpace space_;
+  ForwardBackwardSpace probabilities_;
   Scored best_;
+  Examples thinned_;
+  bool hides_ = false;
 };
 
 // The features of the label of token t.
@@ -88,8 +101,8 @@ void Chain::triple_feature(const std::uint32_t* y, std::size_t t, double count, 
 }
 
 template <class Sink>
-void Chain::features_of(std::size_t i, const std::vector<std::uint32_t>& y, Sink&& sink) const {
-  const Example x = example(examples_, i);
+void Chain::features_of(std::size_t i, const Output& y, Sink&& sink) const {
+  const Example x = at(i);
   for (std::size_t t = 0; t < x.length; ++t) {
     label_features(x, y.data(), t, 1.0, sink);
     if (t == 0) continue;
@@ -99,9 +112,8 @@ void Chain::features_of(std::size_t i, const std::vector<std::uint32_t>& y, Sink
 }
 
 template <class Sink>
-void Chain::difference(std::size_t i, const std::vector<std::uint32_t>& y,
-                       const std::vector<std::uint32_t>& z, Sink&& sink) const {
-  const Example x = example(examples_, i);
+void Chain::difference(std::size_t i, const Output& y, const Output& z, Sink&& sink) const {
+  const Example x = at(i);
   std::size_t since = 3;  // tokens since y and z last differed
   for (std::size_t t = 0; t < x.length; ++t) {
     since = y[t] != z[t] ? 0 : since + 1;
@@ -114,33 +126,79 @@ void Chain::difference(std::size_t i, const std::vector<std::uint32_t>& y,
   }
 }
 
-template <class Sink>
-double Chain::expectations(std::size_t i, Sink&& sink) {
-  const Example x = example(examples_, i);
+template <class Means>
+double Chain::expectations(std::size_t i, Means&& means) {
+  const Example x = at(i);
   const std::uint32_t n = shape_.labels;
-  const Marginals p = forward_backward(lattice_of(i), examples_.has_edges());
-  for (std::size_t t = 0; t < x.length; ++t) {
-    x.for_node_rows(t, [&](std::uint32_t row) {
-      for (std::uint32_t c = 0; c < n; ++c) sink(Coordinate{row, c, n}, p.node[t * n + c]);
-    });
-    if (t == 0) continue;
-    x.for_edge_rows(t, [&](std::uint32_t row) {
-      for (std::uint32_t c = 0; c < n * n; ++c) sink(Coordinate{row, c, n * n}, p.edge[t * n * n + c]);
-    });
-  }
-  if (x.length == 0) return p.log_z;
-  const auto constants = [&](std::size_t at, const double* means, std::size_t count) {
-    for (std::size_t c = 0; c < count; ++c) sink(constant(at + c), means[c]);
+  const bool edges = examples_.has_edges();
+  const auto constants = [&](std::size_t first, const double* counts, std::size_t count) {
+    if (count != 0)
+      means(kConstantRow, static_cast<std::uint32_t>(first), counts, static_cast<std::uint32_t>(count));
   };
-  if (shape_.ends) {
-    constants(shape_.start_at(), p.node.data(), n);
-    constants(shape_.end_at(), p.node.data() + (x.length - 1) * n, n);
+  const double log_z = forward_backward(
+      lattice_of(i), edges, probabilities_, [&](std::size_t t, const double* node, const double* pairs) {
+        add_node_means(x, t, node, means);
+        if (t > 0 && edges) x.for_edge_rows(t, [&](std::uint32_t row) { means(row, 0u, pairs, n * n); });
+        if (!shape_.ends) return;
+        if (t == 0) constants(shape_.start_at(), node, n);
+        if (t + 1 == x.length) constants(shape_.end_at(), node, n);
+      });
+  if (shape_.transitions && x.length > 1) {
+    constants(shape_.transition_at(), probabilities_.transition.data(), probabilities_.transition.size());
+    constants(shape_.trigram_at(), probabilities_.trigram.data(), probabilities_.trigram.size());
   }
-  if (shape_.transitions) {
-    constants(shape_.transition_at(), p.transition.data(), p.transition.size());
-    constants(shape_.trigram_at(), p.trigram.data(), p.trigram.size());
+  return log_z;
+}
+
+// Rows are met in no order, so what knows how asks the memory for them before they are needed.
+template <class Means>
+void Chain::add_node_means(const Example& x, std::size_t t, const double* node, Means& means) const {
+  constexpr std::uint64_t kRowAhead = 24, kCellsAhead = 10;
+  const std::vector<std::uint32_t>& rows = x.all->node_rows;
+  const std::uint64_t begin = x.all->node_end[x.first + t], end = x.all->node_end[x.first + t + 1];
+  const std::uint64_t first = x.all->node_end[x.first];  // the tokens come from the last to the first
+  for (std::uint64_t i = end; i-- > begin;) {
+    if constexpr (requires { means.prefetch_row(rows[i]); }) {
+      if (i >= first + kRowAhead) means.prefetch_row(rows[i - kRowAhead]);
+      if (i >= first + kCellsAhead) means.prefetch_cells(rows[i - kCellsAhead]);
+    }
+    means(rows[i], 0u, node, shape_.labels);
   }
-  return p.log_z;
+}
+
+template <class Means>
+double Chain::local_expectations(std::size_t i, Means&& means) {
+  const Example x = at(i);
+  const std::uint32_t n = shape_.labels;
+  lattice_of(i);
+  std::vector<double> p(n);
+  double log_z = 0.0;
+  for (std::size_t t = 0; t < x.length; ++t) {
+    log_z += choice(x, t, p);
+    x.for_node_rows(t, [&](std::uint32_t row) { means(row, 0u, p.data(), n); });
+    const auto constants = [&](std::size_t first) {
+      means(kConstantRow, static_cast<std::uint32_t>(first), p.data(), n);
+    };
+    if (shape_.ends && t == 0) constants(shape_.start_at());
+    if (shape_.ends && t + 1 == x.length) constants(shape_.end_at());
+    if (t == 0) continue;
+    const std::uint32_t before = x.gold()[t - 1];
+    x.for_edge_rows(t, [&](std::uint32_t row) { means(row, before * n, p.data(), n); });
+    if (!shape_.transitions) continue;
+    constants(shape_.transition_at() + before * n);
+    const std::size_t older = t == 1 ? n : x.gold()[t - 2];
+    if (shape_.order == 2) constants(shape_.trigram_at() + (older * n + before) * n);
+  }
+  return log_z;
+}
+
+template <class F>
+void Chain::rows_of(std::size_t i, F&& f) const {
+  const Example x = at(i);
+  for (std::size_t t = 0; t < x.length; ++t) {
+    x.for_node_rows(t, f);
+    if (t > 0) x.for_edge_rows(t, f);
+  }
 }
 
 static_assert(Structure<Chain>);

@@ -30,8 +30,8 @@ void ChainModel::find_features(const Program& program, std::size_t length, std::
   });
 }
 
-const Lattice& ChainModel::lattice(const Program& program, const TokenTable& table, std::size_t s,
-                                   Space& space) const {
+Lattice& ChainModel::lattice(const Program& program, const TokenTable& table, std::size_t s,
+                             Space& space) const {
   const std::size_t n = shape_.labels, length = table.sentence[s + 1] - table.sentence[s];
   Lattice& lattice = space.lattice;
   lattice.shape = &shape_;
@@ -58,13 +58,52 @@ const Lattice& ChainModel::lattice(const Program& program, const TokenTable& tab
 std::vector<std::int32_t> ChainModel::best(const Program& program, const TokenTable& table,
                                            Space& space) const {
   std::vector<std::int32_t> labels(table.sentence.back());
-  std::vector<std::uint32_t> sentence;
+  Scored found;
   for (std::size_t s = 0; s < table.sentences(); ++s) {
-    const Lattice& scores = lattice(program, table, s, space);
-    sentence.resize(scores.length);
-    viterbi(scores, space.viterbi, sentence.data());
+    Lattice& scores = lattice(program, table, s, space);
+    scores.finish();
+    best_of(scores, space.viterbi, found);
     for (std::size_t t = 0; t < scores.length; ++t)
-      labels[table.sentence[s] + t] = static_cast<std::int32_t>(sentence[t]);
+      labels[table.sentence[s] + t] = static_cast<std::int32_t>(found.output[t]);
+  }
+  return labels;
+}
+
+std::vector<std::int32_t> ChainModel::voted(const Program& program, const TokenTable& table,
+                                            const VoteLog& log, std::size_t k, Space& space) const {
+  if (log.row_end.size() != weights_.slots() + 1)
+    throw std::invalid_argument("votes: the log does not fit the weights");
+  const auto constant_row = static_cast<std::uint32_t>(weights_.slots());
+  const std::uint32_t n = shape_.labels;
+  std::vector<std::int32_t> labels;
+  struct Found {
+    std::size_t token;
+    bool edge;
+    std::uint32_t row;
+  };
+  std::vector<Found> features;
+  for (std::size_t s = 0; s < table.sentences(); ++s) {
+    Lattice& scores = lattice(program, table, s, space);
+    scores.finish();
+    const std::vector<Scored> candidates = k_best_of(scores, k, space.viterbi);
+    features.clear();
+    for_features(program, table, s, space, [&](std::size_t t, bool edge, std::uint32_t row) {
+      if (!edge || t > 0) features.push_back({t, edge, row});
+    });
+    Ballot ballot(candidates.size());
+    const auto add = [&](const Output& y, std::size_t j, double count) {
+      for (const Found& f : features)
+        ballot.add(j, f.row, f.edge ? y[f.token - 1] * n + y[f.token] : y[f.token], count);
+      for_constants(shape_, y, [&](std::size_t at) {
+        ballot.add(j, constant_row, static_cast<std::uint32_t>(at), count);
+      });
+    };
+    for (std::size_t j = 1; j < candidates.size(); ++j) {
+      add(candidates[j].output, j, 1.0);
+      add(candidates[0].output, j, -1.0);
+    }
+    const Output& chosen = candidates.at(candidates.empty() ? 0 : ballot.winner(log)).output;
+    for (const std::uint32_t label : chosen) labels.push_back(static_cast<std::int32_t>(label));
   }
   return labels;
 }

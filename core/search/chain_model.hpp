@@ -9,6 +9,7 @@
 
 #include "features/program.hpp"
 #include "search/chain.hpp"
+#include "search/vote.hpp"
 #include "weights/frozen.hpp"
 
 namespace marginalia {
@@ -33,11 +34,17 @@ class ChainModel {
   const ChainShape& shape() const { return shape_; }
   const EdgeWeights& edge_weights() const { return edge_weights_; }
 
-  // Scores of sentence s of the table under the program; valid until the space is used again.
-  const Lattice& lattice(const Program& program, const TokenTable& table, std::size_t s, Space& space) const;
+  // Scores of sentence s of the table under the program, yet to be finished; valid until the space is used
+  // again.
+  Lattice& lattice(const Program& program, const TokenTable& table, std::size_t s, Space& space) const;
 
   // Labels of all sentences, one after another.
   std::vector<std::int32_t> best(const Program& program, const TokenTable& table, Space& space) const;
+
+  // The same by vote: of the k best outputs of each sentence the one that most versions of the weights in the
+  // log prefer. Rows of the log are those of the weights; one more holds the constants.
+  std::vector<std::int32_t> voted(const Program& program, const TokenTable& table, const VoteLog& log,
+                                  std::size_t k, Space& space) const;
 
   // Calls f(token, edge, row) for the features of sentence s that the model knows.
   template <class F>

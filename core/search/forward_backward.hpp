@@ -1,26 +1,44 @@
 // Probabilities of a lattice: P(y) proportional to exp(score(y)).
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "search/lattice.hpp"
 
 namespace marginalia {
 
-struct Marginals {
-  double log_z = 0.0;
-  std::vector<double> node;        // [T][L] P(y_t)
-  std::vector<double> edge;        // [T][L][L] P(y_t-1, y_t), t >= 1; empty unless asked for
+// What is expected of the whole sentence, and memory that is kept from call to call.
+struct ForwardBackwardSpace {
   std::vector<double> transition;  // [L][L] expected number of label pairs
   std::vector<double> trigram;     // [L+1][L][L] expected number of label triples; empty for order 1
+
+  struct Factors {
+    std::vector<double> scores;  // what `values` were made of
+    std::vector<double> values;
+    std::size_t stride = 0;
+    double shift = 0.0;
+  };
+  Factors pair_factors, trigram_factors;
+  std::vector<double> emission, alpha, scale, floors, beta, ahead, node, pairs, counts;
+
+  void begin(const Lattice& lattice);  // nothing is expected yet
 };
 
-// Order 1 runs on scaled probabilities; where a reachable state comes near underflow, and for order 2, on
-// logarithms. Neither overflows, whatever the length. Throws std::domain_error if no output is legal.
-Marginals forward_backward(const Lattice& lattice, bool want_edges);
+// Gets the probabilities at a token: node[c] = P(y_t = c), pairs[b][c] = P(y_t-1 = b, y_t = c). `pairs` is
+// null at the first token, and may be where nobody asked for them.
+using AtToken = std::function<void(std::size_t t, const double* node, const double* pairs)>;
 
-// The two ways, for tests to compare. The first returns false when it gives up.
-bool scaled_forward_backward(const Lattice& lattice, bool want_edges, Marginals& out);
-void log_forward_backward(const Lattice& lattice, bool want_edges, Marginals& out);
+// Calls `at` for the tokens from the last to the first and returns log Z. It runs on scaled probabilities;
+// where a reachable state comes near underflow, on logarithms. Neither overflows, whatever the length. Throws
+// std::domain_error if no output is legal.
+double forward_backward(const Lattice& lattice, bool want_pairs, ForwardBackwardSpace& space,
+                        const AtToken& at);
+
+// The two ways, for tests to compare. The first returns false, without a call of `at`, when it gives up.
+bool scaled_forward_backward(const Lattice& lattice, bool want_pairs, ForwardBackwardSpace& space,
+                             const AtToken& at, double& log_z);
+double log_forward_backward(const Lattice& lattice, bool want_pairs, ForwardBackwardSpace& space,
+                            const AtToken& at);
 
 }  // namespace marginalia

@@ -140,4 +140,69 @@ double KBest::write(std::uint32_t path, std::uint32_t* labels) {
   return path_score(lattice_, labels);
 }
 
+namespace {
+
+// Two of the ways into a place: the best one, and the best of the others.
+struct TwoWays {
+  double score = kIllegal, other_score = kIllegal;
+  std::size_t state = 0, other = 0;
+
+  void offer(std::size_t from, double total) {
+    if (total > score) {
+      other_score = score;
+      other = state;
+      score = total;
+      state = from;
+    } else if (total > other_score) {
+      other_score = total;
+      other = from;
+    }
+  }
+};
+
+TwoWays ways_into(const Lattice& lattice, std::size_t t, std::size_t state, const double* earlier) {
+  TwoWays ways;
+  if (t == lattice.length) {
+    for (std::size_t s = 0; s < lattice.states(t - 1); ++s)
+      ways.offer(s, earlier[s] + lattice.constants->end[s % lattice.labels()]);
+  } else {
+    lattice.for_predecessors(
+        t, state, [&](std::size_t from, double score) { ways.offer(from, earlier[from] + score); });
+  }
+  return ways;
+}
+
+}  // namespace
+
+std::vector<Scored> two_best(const Lattice& lattice, std::vector<double>& forward) {
+  const std::size_t length = lattice.length, n = lattice.labels(), width = lattice.states(length);
+  if (length == 0) return {{{}, 0.0}};
+  forward_scores(lattice, forward);
+  std::vector<std::uint32_t> labels(length);
+  double least_loss = -kIllegal;
+  std::size_t turn = 0, turn_state = 0;  // the second best path comes to token `turn` in another state
+  std::size_t state = 0;
+  for (std::size_t t = length; t > 0; --t) {
+    const TwoWays ways = ways_into(lattice, t, state, &forward[(t - 1) * width]);
+    if (ways.score == kIllegal) return {};
+    if (ways.other_score != kIllegal && ways.score - ways.other_score < least_loss) {
+      least_loss = ways.score - ways.other_score;
+      turn = t - 1;
+      turn_state = ways.other;
+    }
+    state = ways.state;
+    labels[t - 1] = static_cast<std::uint32_t>(state % n);
+  }
+  std::vector<Scored> found = {{labels, path_score(lattice, labels.data())}};
+  if (least_loss == -kIllegal) return found;
+  state = turn_state;
+  for (std::size_t t = turn;; --t) {
+    labels[t] = static_cast<std::uint32_t>(state % n);
+    if (t == 0) break;
+    state = best_predecessor(lattice, t, state, &forward[(t - 1) * width]);
+  }
+  found.push_back({labels, path_score(lattice, labels.data())});
+  return found;
+}
+
 }  // namespace marginalia

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "search/lattice.hpp"
+#include "search/structure.hpp"
 
 namespace marginalia {
 
@@ -70,5 +71,9 @@ class KBest {
   std::uint64_t pushed_ = 0;
   bool started_ = false;
 };
+
+// The best two outputs (fewer if there are fewer), as a margin learner asks for at every step: the second one
+// leaves the best path once, so it is found without a heap.
+std::vector<Scored> two_best(const Lattice& lattice, std::vector<double>& forward);
 
 }  // namespace marginalia

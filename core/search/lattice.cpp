@@ -1,6 +1,7 @@
 #include "search/lattice.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 
 namespace marginalia {
@@ -78,6 +79,7 @@ void Lattice::begin(std::size_t tokens) {
   length = tokens;
   node.assign(tokens * labels(), 0.0);
   edges_ = nullptr;
+  local_pairs_ = false;
 }
 
 void Lattice::set_edges(const EdgeWeights& weights, std::span<const std::uint32_t> rows,
@@ -85,20 +87,91 @@ void Lattice::set_edges(const EdgeWeights& weights, std::span<const std::uint32_
   edges_ = &weights;
   edge_rows_ = rows;
   edge_end_ = ends;
+  keep_pairs();
+}
+
+void Lattice::keep_pairs() {
   const std::size_t size = labels() * labels();
   const std::size_t kept = std::clamp<std::size_t>(kKeptPairs / size, 1, std::max<std::size_t>(length, 1));
   pairs_of_.assign(kept, 0);
   pairs_.resize(kept * size);
 }
 
-const double* Lattice::pairs_with_edges(std::size_t t) const {
-  const std::size_t size = constants->transition.size(), kept = t % pairs_of_.size();
+void Lattice::write_pairs(std::size_t t, double* scores) const {
+  std::copy(constants->transition.begin(), constants->transition.end(), scores);
+  if (edges_ != nullptr)
+    edges_->add_rows(edge_rows_.subspan(edge_end_[t], edge_end_[t + 1] - edge_end_[t]),
+                     constants->transition.size(), scores);
+}
+
+const double* Lattice::pairs_at(std::size_t t) const {
+  const std::size_t n = labels(), size = n * n, kept = t % pairs_of_.size();
   double* scores = pairs_.data() + kept * size;
   if (pairs_of_[kept] == t) return scores;
-  std::copy(constants->transition.begin(), constants->transition.end(), scores);
-  edges_->add_rows(edge_rows_.subspan(edge_end_[t], edge_end_[t + 1] - edge_end_[t]), size, scores);
+  write_pairs(t, scores);
   pairs_of_[kept] = t;
+  if (!local_pairs_ || t + 1 == length) return scores;
+  std::vector<double> next(size);
+  write_pairs(t + 1, next.data());
+  for (std::size_t s = 0; s < size; ++s) scores[s] -= log_sum_of_choices(t + 1, s / n, s % n, next.data());
   return scores;
+}
+
+// log of the sum, over the labels that token t may have after labels `older` and `before`, of exp(score);
+// infinite, so that nobody comes here, if it may have none. `pairs`: the plain scores of its label pairs.
+double Lattice::log_sum_of_choices(std::size_t t, std::size_t older, std::size_t before,
+                                   const double* pairs) const {
+  const std::size_t n = labels();
+  std::vector<double> scores(node.begin() + static_cast<std::ptrdiff_t>(t * n),
+                             node.begin() + static_cast<std::ptrdiff_t>((t + 1) * n));
+  for (std::size_t c = 0; c < n; ++c) {
+    scores[c] += pairs[before * n + c];
+    if (shape->order == 2) scores[c] += constants->trigram[(older * n + before) * n + c];
+    if (t + 1 == length) scores[c] += constants->end[c];
+  }
+  const double most = *std::max_element(scores.begin(), scores.end());
+  if (most == kIllegal) return -kIllegal;
+  double sum = 0.0;
+  for (const double score : scores) sum += std::exp(score - most);
+  return most + std::log(sum);
+}
+
+// What makes the label of token t a choice depends on the label before it alone (order 1, and the second
+// token of order 2): it is taken from the score of that label.
+void Lattice::make_local_by_label() {
+  const std::size_t n = labels(), last = shape->order == 1 ? length : std::min<std::size_t>(length, 2);
+  std::vector<double> pairs(n * n);
+  std::vector<double> first(n);  // as if all labels of the first token followed one and the same label
+  for (std::size_t c = 0; c < n; ++c)
+    first[c] = node[c] + constants->start[c] + (length == 1 ? constants->end[c] : 0.0);
+  const double most = *std::max_element(first.begin(), first.end());
+  double sum = 0.0;
+  for (const double score : first) sum += std::exp(score - most);
+  for (std::size_t t = 1; t < last; ++t) {
+    write_pairs(t, pairs.data());
+    for (std::size_t b = 0; b < n; ++b) {
+      divisors_[(t - 1) * n + b] = log_sum_of_choices(t, n, b, pairs.data());
+      node[(t - 1) * n + b] -= divisors_[(t - 1) * n + b];
+    }
+  }
+  if (most == kIllegal) return;
+  for (std::size_t c = 0; c < n; ++c) node[c] -= most + std::log(sum);
+}
+
+double Lattice::divisor_ahead(std::size_t t, std::size_t before, std::size_t label) const {
+  if (!shape->local || t + 1 == length) return 0.0;
+  if (shape->order == 1 || t == 0) return divisors_[t * labels() + label];
+  std::vector<double> next(labels() * labels());
+  write_pairs(t + 1, next.data());
+  return log_sum_of_choices(t + 1, before, label, next.data());
+}
+
+void Lattice::finish() {
+  if (!shape->local || length == 0) return;
+  local_pairs_ = shape->order == 2 && length > 2;
+  divisors_.assign(length * labels(), 0.0);
+  make_local_by_label();
+  if (local_pairs_) keep_pairs();
 }
 
 double path_score(const Lattice& lattice, const std::uint32_t* labels) {

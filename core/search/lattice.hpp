@@ -20,7 +20,9 @@ struct ChainShape {
   int order = 1;
   bool transitions = true;                           // are there learned label n-gram weights?
   std::vector<std::uint8_t> start, transition, end;  // 1 = legal; [L], [L*L], [L]
-  bool ends = true;  // are there learned weights of the first and the last label?
+  bool ends = true;        // are there learned weights of the first and the last label?
+  bool local = false;      // is each label a choice given those before it (a maximum entropy model)?
+  std::uint32_t beam = 0;  // search with so many candidates instead of exactly; 0: exactly
 
   std::size_t start_at() const { return 0; }
   std::size_t end_at() const { return labels; }
@@ -30,6 +32,19 @@ struct ChainShape {
     return trigram_at() + (order == 2 ? (std::size_t{labels} + 1) * labels * labels : 0);
   }
 };
+
+// Calls f(number in row 0) for each constant that an output has.
+template <class F>
+void for_constants(const ChainShape& shape, const std::vector<std::uint32_t>& y, F&& f) {
+  const std::size_t n = shape.labels;
+  for (std::size_t t = 0; t < y.size(); ++t) {
+    if (shape.ends && t == 0) f(shape.start_at() + y[t]);
+    if (shape.ends && t + 1 == y.size()) f(shape.end_at() + y[t]);
+    if (t == 0 || !shape.transitions) continue;
+    f(shape.transition_at() + y[t - 1] * n + y[t]);
+    if (shape.order == 2) f(shape.trigram_at() + ((t == 1 ? n : y[t - 2]) * n + y[t - 1]) * n + y[t]);
+  }
+}
 
 // Throws std::invalid_argument unless sizes agree and the order is 1 or 2.
 void check(const ChainShape& shape);
@@ -101,17 +116,24 @@ class Lattice {
   // Its edge features: token t has rows[ends[t] .. ends[t + 1]). The lattice only looks at all three.
   void set_edges(const EdgeWeights& weights, std::span<const std::uint32_t> rows,
                  std::span<const std::uint64_t> ends);
+  // To be called when all scores are set. For a shape that is local they become log-probabilities of each
+  // label given those before it, so that an output's score is its log-probability.
+  void finish();
 
   std::size_t labels() const { return shape->labels; }
   std::size_t states(std::size_t t) const {
     return shape->order == 2 && t > 0 ? labels() * labels() : labels();
   }
-  bool has_edges() const { return edges_ != nullptr; }
+  // The log of what the choice of the label after token t will be divided by, given the labels of tokens
+  // t - 1 (or none, L, before the sentence) and t; it is already part of the scores of those. 0 if the shape
+  // is not local.
+  double divisor_ahead(std::size_t t, std::size_t before, std::size_t label) const;
+
+  // Do the scores of label pairs differ from token to token?
+  bool varies() const { return edges_ != nullptr || local_pairs_; }
 
   // [L][L] scores of the label pairs at tokens t - 1 and t, t >= 1; valid until the next call.
-  const double* pairs(std::size_t t) const {
-    return edges_ == nullptr ? constants->transition.data() : pairs_with_edges(t);
-  }
+  const double* pairs(std::size_t t) const { return varies() ? pairs_at(t) : constants->transition.data(); }
 
   // Calls f(predecessor state, score of the step without the node score) for a state at t >= 1.
   template <class F>
@@ -132,9 +154,15 @@ class Lattice {
   }
 
  private:
-  const double* pairs_with_edges(std::size_t t) const;
+  const double* pairs_at(std::size_t t) const;
+  void write_pairs(std::size_t t, double* scores) const;
+  void keep_pairs();
+  double log_sum_of_choices(std::size_t t, std::size_t older, std::size_t before, const double* pairs) const;
+  void make_local_by_label();
 
   const EdgeWeights* edges_ = nullptr;
+  std::vector<double> divisors_;  // [T][L] what was taken from node scores, where it depends on them alone
+  bool local_pairs_ = false;      // order 2: what makes label t + 1 a choice goes into the pairs at t
   std::span<const std::uint32_t> edge_rows_;
   std::span<const std::uint64_t> edge_end_;    // [T + 1]
   mutable std::vector<double> pairs_;          // [kept tokens][L][L]; token t is kept at t % kept

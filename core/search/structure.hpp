@@ -1,6 +1,8 @@
 // The contract between learners and structures. A learner asks four questions about an example and nothing
-// else: its best output, its k best outputs, the features of an output, and the expected features. It tells
-// the structure when a weight of row 0 moved, because a structure may keep those in another form.
+// else: its best output (with or without costs added to the scores), its k best outputs, the features of an
+// output, and the expected features. Around them stand: which weight rows an example's scores come from (for
+// regularisers that settle weights late), hiding some of its features (dropout), and word that a weight of
+// row 0 moved, because a structure may keep those in another form.
 #pragma once
 
 #include <concepts>
@@ -8,40 +10,63 @@
 #include <cstdint>
 #include <vector>
 
+#include "features/dropout.hpp"
+#include "weights/table.hpp"
+
 namespace marginalia {
 
-// One coordinate of a feature vector: a weight row, an output of that row, and the size of its output space.
-struct Coordinate {
-  std::uint32_t row;
-  std::uint32_t output;
-  std::uint32_t outputs;
-};
+using Output = std::vector<std::uint32_t>;  // a label for each part
 
 struct Scored {
-  std::vector<std::uint32_t> output;
+  Output output;
   double score = 0.0;
+};
+
+// What it costs to give a part one label when another one is right: the sum over an output's parts.
+struct Costs {
+  std::uint32_t labels = 0;
+  std::vector<float> cost;  // [right][given]
+
+  double of(const Output& gold, const Output& given) const {
+    double sum = 0.0;
+    for (std::size_t t = 0; t < gold.size(); ++t)
+      sum += static_cast<double>(cost[std::size_t{gold[t]} * labels + given[t]]);
+    return sum;
+  }
 };
 
 struct NoSink {
   void operator()(const Coordinate&, double) const {}
 };
 
+// Gets the mean counts of `count` neighbouring outputs of a row, from output `first` on.
+struct NoMeans {
+  void operator()(std::uint32_t, std::uint32_t, const double*, std::uint32_t) const {}
+};
+
+struct NoRow {
+  void operator()(std::uint32_t) const {}
+};
+
 template <class S>
-concept Structure =
-    requires(S s, std::size_t i, std::size_t k, const std::vector<std::uint32_t>& y, NoSink sink) {
-      { s.size() } -> std::convertible_to<std::size_t>;  // examples
-      { s.gold(i) } -> std::convertible_to<std::vector<std::uint32_t>>;
-      { s.best(i) } -> std::convertible_to<const Scored&>;             // 1
-      { s.k_best(i, k) } -> std::convertible_to<std::vector<Scored>>;  // 2
-      s.features_of(i, y, sink);                                       // 3: sink(coordinate, count)
-      { s.expectations(i, sink) } -> std::convertible_to<double>;      // 4: sink(coordinate, mean); log Z
-      s.constant_changed(i, 0.0);
-    };
+concept Structure = requires(S s, std::size_t i, std::size_t k, const Output& y, const Costs& costs,
+                             NoSink sink, NoMeans means, NoRow row, const Dropout& dropout) {
+  { s.size() } -> std::convertible_to<std::size_t>;  // examples
+  { s.gold(i) } -> std::convertible_to<Output>;
+  { s.best(i) } -> std::convertible_to<const Scored&>;                // 1
+  { s.best(i, costs) } -> std::convertible_to<const Scored&>;         // 1, of score + costs
+  { s.k_best(i, k) } -> std::convertible_to<std::vector<Scored>>;     // 2
+  s.features_of(i, y, sink);                                          // 3: sink(coordinate, count)
+  { s.expectations(i, means) } -> std::convertible_to<double>;        // 4: log Z
+  { s.local_expectations(i, means) } -> std::convertible_to<double>;  // 4, of each choice on the way to gold
+  s.rows_of(i, row);                                                  // all but row 0
+  s.hide(i, dropout, std::uint64_t{0});  // until the next call: example i, and no other, is asked about
+  s.constant_changed(i, 0.0);
+};
 
 // sink of the features of y minus those of z. A structure that can skip what they share offers `difference`.
 template <Structure S, class Sink>
-void difference(S& s, std::size_t i, const std::vector<std::uint32_t>& y, const std::vector<std::uint32_t>& z,
-                Sink&& sink) {
+void difference(S& s, std::size_t i, const Output& y, const Output& z, Sink&& sink) {
   if constexpr (requires { s.difference(i, y, z, sink); }) {
     s.difference(i, y, z, sink);
   } else {

@@ -53,7 +53,7 @@ void fill_narrow(const ChainConstants& constants, const double* in, std::size_t 
 void step_order_1(const Lattice& lattice, std::size_t t, const double* in, double* out) {
   const std::size_t n = lattice.labels();
   const ChainConstants& constants = *lattice.constants;
-  if (!lattice.has_edges()) {
+  if (!lattice.varies()) {
     max_product(out, in, 1, constants.transition.data(), constants.transition_bounds, n,
                 [](std::size_t k) { return k; });
     fill_narrow(constants, in, n, out);

@@ -33,10 +33,12 @@ void tidy(std::vector<Cell>& cells, std::size_t outputs) {
 }
 
 // Rows with weights, by rising key.
-std::vector<std::uint32_t> used_rows(const SparseRows& weights, const FeatureIndex& index) {
+std::vector<std::uint32_t> used_rows(const SparseRows& weights, const FeatureIndex& index,
+                                     const std::vector<std::uint8_t>& kept) {
   std::vector<std::uint32_t> rows;
   for (std::uint32_t row = 1; row < index.rows(); ++row)
-    if (std::any_of(weights.begin(row), weights.end(row), nonzero)) rows.push_back(row);
+    if ((!kept.empty() && kept[row] != 0) || std::any_of(weights.begin(row), weights.end(row), nonzero))
+      rows.push_back(row);
   std::sort(rows.begin(), rows.end(),
             [&](std::uint32_t a, std::uint32_t b) { return index.key(a) < index.key(b); });
   return rows;
@@ -97,10 +99,11 @@ void FrozenWeights::check_cells(std::uint64_t node_outputs, std::uint64_t edge_o
   }
 }
 
-FrozenStorage freeze(const SparseRows& weights, const FeatureIndex& index, std::uint32_t labels) {
+FrozenStorage freeze(const SparseRows& weights, const FeatureIndex& index, std::uint32_t labels,
+                     const std::vector<std::uint8_t>& kept) {
   require(index.rows() <= weights.rows.size(), "weights: there are fewer rows than features");
   FrozenStorage out;
-  const std::vector<std::uint32_t> rows = used_rows(weights, index);
+  const std::vector<std::uint32_t> rows = used_rows(weights, index, kept);
   out.homes = rows.size() + rows.size() / 2 + 1;
   const auto fill_to = [&](std::size_t slot) {  // empty slots have no cells
     out.keys.resize(slot, 0);

@@ -38,6 +38,8 @@ class FrozenWeights {
   // `node_outputs` and `edge_outputs` are the sizes of the output spaces.
   FrozenWeights(const FrozenArrays& arrays, std::uint64_t node_outputs, std::uint64_t edge_outputs);
 
+  std::size_t slots() const { return arrays_.keys.size(); }
+
   // A look-up waits for memory three times: the key, the row's bounds, its cells. Ask for each well ahead.
   void prefetch_key(std::uint64_t key) const {
     __builtin_prefetch(&arrays_.keys[home_of(key, arrays_.homes)]);
@@ -87,6 +89,7 @@ struct FrozenStorage {
   std::vector<std::uint8_t> edge;
   std::vector<std::uint32_t> rows;  // [slots] the training row each came from; kNoRow: empty
 };
-FrozenStorage freeze(const SparseRows& weights, const FeatureIndex& index, std::uint32_t labels);
+FrozenStorage freeze(const SparseRows& weights, const FeatureIndex& index, std::uint32_t labels,
+                     const std::vector<std::uint8_t>& kept = {});
 
 }  // namespace marginalia

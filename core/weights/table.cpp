@@ -1,8 +1,13 @@
 #include "weights/table.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <cmath>
+#include <map>
+#include <numeric>
 #include <stdexcept>
+#include <utility>
 
 #include "base/simd.hpp"
 
@@ -13,54 +18,95 @@ void add_dense(const Cell* __restrict cells, std::size_t size, double* __restric
   for (std::size_t i = 0; i < size; ++i) scores[i] += static_cast<double>(cells[i].weight);
 }
 
-WeightTable::WeightTable(std::uint32_t rows, std::uint32_t constants) : free_(33) {
-  if (rows == 0) throw std::invalid_argument("weights: row 0 is missing");
-  table_.rows.resize(rows);
-  table_.rows[0] = {0, constants};
-  table_.cells.resize(constants);
-  totals_.resize(constants);
-  for (std::uint32_t i = 0; i < constants; ++i) table_.cells[i] = {i, 0.0f};
+SparseRows SparseRows::compact() const {
+  SparseRows result;
+  result.rows.reserve(rows.size());
+  for (std::uint32_t row = 0; row < rows.size(); ++row) {
+    result.rows.push_back({static_cast<std::uint32_t>(result.cells.size()), rows[row].size});
+    result.cells.insert(result.cells.end(), begin(row), end(row));
+    std::sort(result.cells.end() - rows[row].size, result.cells.end(),
+              [](const Cell& a, const Cell& b) { return a.output < b.output; });
+  }
+  return result;
 }
 
-double WeightTable::update(std::uint32_t row, std::uint32_t output, std::uint32_t outputs, double change,
-                           double step) {
-  const std::size_t i = cell_of(table_.rows[row], output, outputs);
+WeightTable::WeightTable(std::uint32_t rows, std::uint32_t constants, Penalty penalty, bool variances,
+                         bool log)
+    : penalty_(penalty), has_variances_(variances), keeps_log_(log), free_(33) {
+  if (penalty.rate == 0.0) penalty_.kind = Penalty::Kind::none;
+  log_rate_ = std::log1p(-penalty.rate);
+  if (rows == 0) throw std::invalid_argument("weights: row 0 is missing");
+  if (!(penalty.rate >= 0.0) || (penalty.kind == Penalty::Kind::l2 && penalty.rate >= 1.0))
+    throw std::invalid_argument("weights: the penalty is out of range");
+  table_.rows.resize(rows);
+  table_.rows[0] = {0, constants};
+  if (penalised()) settled_.resize(rows, 0.0);
+  resize_cells(constants);
+  for (std::uint32_t i = 0; i < constants; ++i) clear_cell(i, i);
+}
+
+double WeightTable::update(const Coordinate& at, double change, double step) {
+  const std::size_t i = cell_of(at);
   table_.cells[i].weight = static_cast<float>(table_.cells[i].weight + change);
   totals_[i] += step * change;
+  if (keeps_log_)
+    log_.push_back({at.row, at.output, static_cast<std::uint32_t>(step), static_cast<float>(change)});
   return table_.cells[i].weight;
 }
 
-std::size_t WeightTable::cell_of(SparseRows::Row& row, std::uint32_t output, std::uint32_t outputs) {
-  if (row.size == outputs) return row.begin + output;  // dense
-  for (std::size_t i = row.begin; i < row.begin + row.size; ++i)
-    if (table_.cells[i].output == output) return i;
-  if (row.size == 0 || std::has_single_bit(row.size)) enlarge(row, outputs);
-  if (row.size == outputs) return row.begin + output;
+void WeightTable::make_room(const Coordinate& at, bool whole_row) {
+  SparseRows::Row& row = table_.rows[at.row];
+  if (!whole_row)
+    cell_of(at);
+  else if (row.size != at.outputs)
+    enlarge(row, at.outputs, true);
+}
+
+double WeightTable::weight(const Coordinate& at) const {
+  const std::size_t i = table_.place_of(at);
+  return i == SIZE_MAX ? 0.0 : static_cast<double>(table_.cells[i].weight);
+}
+
+double WeightTable::variance(const Coordinate& at) const {
+  const std::size_t i = table_.place_of(at);
+  return i == SIZE_MAX ? 1.0 : static_cast<double>(variances_[i]);
+}
+
+void WeightTable::set_variance(const Coordinate& at, double variance) {
+  variances_[cell_of(at)] = static_cast<float>(variance);
+}
+
+std::size_t WeightTable::cell_of(const Coordinate& at) {
+  const std::size_t found = table_.place_of(at);
+  if (found != SIZE_MAX) return found;
+  SparseRows::Row& row = table_.rows[at.row];
+  if (row.size == 0 && penalised()) settled_[at.row] = due_;  // what was due before concerns no one here
+  if (row.size == 0 || std::has_single_bit(row.size)) enlarge(row, at.outputs, false);
+  if (row.size == at.outputs) return row.begin + at.output;
   const std::size_t i = row.begin + row.size++;
-  table_.cells[i] = {output, 0.0f};
-  totals_[i] = 0.0;
+  clear_cell(i, at.output);
   return i;
 }
 
-// Moves a full row to a place with room for one more cell.
-void WeightTable::enlarge(SparseRows::Row& row, std::uint32_t outputs) {
+// Moves a full row to a place with room for one more cell, any row to one with room for all of them.
+void WeightTable::enlarge(SparseRows::Row& row, std::uint32_t outputs, bool whole) {
   const SparseRows::Row old = row;
   const std::uint32_t capacity = std::max(1u, old.size * 2);
-  const bool dense = capacity > outputs / 2;
+  const bool dense = whole || capacity > outputs / 2;
   row.begin = allocate(dense ? outputs : capacity);
   if (dense) {
     row.size = outputs;
-    for (std::uint32_t o = 0; o < outputs; ++o) {
-      table_.cells[row.begin + o] = {o, 0.0f};
-      totals_[row.begin + o] = 0.0;
-    }
+    for (std::uint32_t o = 0; o < outputs; ++o) clear_cell(row.begin + o, o);
   }
   for (std::uint32_t k = 0; k < old.size; ++k) {
     const std::size_t from = old.begin + k, to = row.begin + (dense ? table_.cells[from].output : k);
     table_.cells[to] = table_.cells[from];
     totals_[to] = totals_[from];
+    if (!paid_.empty()) paid_[to] = paid_[from];
+    if (!variances_.empty()) variances_[to] = variances_[from];
   }
-  if (old.size != 0) free_[static_cast<std::size_t>(std::bit_width(old.size))].push_back(old.begin);
+  if (std::has_single_bit(old.size))
+    free_[static_cast<std::size_t>(std::bit_width(old.size))].push_back(old.begin);
 }
 
 std::uint32_t WeightTable::allocate(std::uint32_t capacity) {
@@ -72,9 +118,79 @@ std::uint32_t WeightTable::allocate(std::uint32_t capacity) {
   }
   const std::size_t begin = table_.cells.size();
   if (begin + capacity > UINT32_MAX) throw std::length_error("more than 4 billion weights");
-  table_.cells.resize(begin + capacity);
-  totals_.resize(begin + capacity);
+  resize_cells(begin + capacity);
   return static_cast<std::uint32_t>(begin);
+}
+
+void WeightTable::resize_cells(std::size_t size) {
+  table_.cells.resize(size);
+  totals_.resize(size);
+  const auto cumulative = {Penalty::Kind::cumulative, Penalty::Kind::signed_};
+  if (std::find(cumulative.begin(), cumulative.end(), penalty_.kind) != cumulative.end()) paid_.resize(size);
+  if (has_variances_) variances_.resize(size);
+}
+
+void WeightTable::clear_cell(std::size_t i, std::uint32_t output) {
+  table_.cells[i] = {output, 0.0f};
+  totals_[i] = 0.0;
+  if (!paid_.empty()) paid_[i] = 0.0;
+  if (!variances_.empty()) variances_[i] = 1.0f;
+}
+
+void WeightTable::charge(double scale) {
+  const double rate = scale * penalty_.rate;
+  if (penalty_.kind == Penalty::Kind::l2 && !(rate < 1.0))
+    throw std::invalid_argument("weights: learning rate times l2 must be below 1");
+  due_ += penalty_.kind != Penalty::Kind::l2 ? rate : scale == 1.0 ? log_rate_ : std::log1p(-rate);
+}
+
+void WeightTable::settle(std::uint32_t row, double steps) {
+  if (!penalised() || settled_[row] == due_) return;
+  const double since = due_ - settled_[row];
+  settled_[row] = due_;
+  const SparseRows::Row& r = table_.rows[row];
+  if (penalty_.kind == Penalty::Kind::l2)
+    shrink(r, since, steps);
+  else
+    clip(r, since, steps);
+}
+
+void WeightTable::settle_all(double steps) {
+  if (!penalised()) return;
+  for (std::uint32_t row = 0; row < table_.rows.size(); ++row) settle(row, steps);
+}
+
+// Both bring the totals along: mean * steps = weight * steps - total, and the sum of the weights after each
+// of the k steps paid for, the last of them the one before `steps`, is known in closed form.
+void WeightTable::shrink(const SparseRows::Row& row, double since, double steps) {
+  const double k = std::round(since / log_rate_);
+  const double left = std::exp(since), sum = (1.0 - penalty_.rate) * -std::expm1(since) / penalty_.rate;
+  const double total = steps * left - (steps - k) - sum;  // for a weight of 1
+  for (std::size_t i = row.begin; i < row.begin + row.size; ++i) {
+    const double old = static_cast<double>(table_.cells[i].weight);
+    table_.cells[i].weight = static_cast<float>(old * left);
+    totals_[i] += old * total;
+  }
+}
+
+void WeightTable::clip(const SparseRows::Row& row, double since, double steps) {
+  const double rate = penalty_.rate, k = std::round(since / rate);
+  for (std::size_t i = row.begin; i < row.begin + row.size; ++i) {
+    const double old = static_cast<double>(table_.cells[i].weight), size = std::abs(old);
+    if (old == 0.0) continue;
+    double debt = 0.0;  // what it owed before these steps
+    if (penalty_.kind == Penalty::Kind::cumulative) debt = due_ - since - paid_[i];
+    if (penalty_.kind == Penalty::Kind::signed_) debt = due_ - since + (old > 0.0 ? paid_[i] : -paid_[i]);
+    const double first = size - debt;
+    const double left = static_cast<float>(std::max(0.0, first - since));  // what rounding keeps stays owed
+    const double whole = left > 0.0 ? k : std::clamp(std::floor(first / rate), 0.0, k);  // left something
+    const double sum = whole * (first - rate * (whole + 1.0) / 2.0);
+    if (penalty_.kind == Penalty::Kind::cumulative) paid_[i] += size - left;
+    if (penalty_.kind == Penalty::Kind::signed_) paid_[i] += old > 0.0 ? left - size : size - left;
+    const double now = old < 0.0 ? -left : left;
+    table_.cells[i].weight = static_cast<float>(now);
+    totals_[i] += steps * now - (steps - k) * old - (old < 0.0 ? -sum : sum);
+  }
 }
 
 SparseRows WeightTable::averaged(double steps) const {
@@ -83,6 +199,104 @@ SparseRows WeightTable::averaged(double steps) const {
   for (const SparseRows::Row& row : table_.rows)
     for (std::size_t i = row.begin; i < row.begin + row.size; ++i)
       result.cells[i].weight = static_cast<float>(table_.cells[i].weight - totals_[i] / steps);
+  return result;
+}
+
+void WeightTable::forget_totals() {
+  std::fill(totals_.begin(), totals_.end(), 0.0);
+}
+
+WeightTable::State WeightTable::state() const {
+  State state;
+  state.due = due_;
+  std::vector<std::size_t> cells;  // of a row, by output: their order in memory depends on how they came
+  for (const SparseRows::Row& row : table_.rows) {
+    cells.resize(row.size);
+    std::iota(cells.begin(), cells.end(), row.begin);
+    std::sort(cells.begin(), cells.end(),
+              [&](std::size_t a, std::size_t b) { return table_.cells[a].output < table_.cells[b].output; });
+    for (const std::size_t i : cells) {
+      const double paid = paid_.empty() ? 0.0 : paid_[i];
+      const float variance = has_variances_ ? variances_[i] : 1.0f;
+      if (table_.cells[i].weight == 0.0f && totals_[i] == 0.0 && paid == 0.0 && variance == 1.0f) continue;
+      state.outputs.push_back(table_.cells[i].output);
+      state.weights.push_back(table_.cells[i].weight);
+      state.totals.push_back(totals_[i]);
+      if (!paid_.empty()) state.paid.push_back(paid);
+      if (has_variances_) state.variances.push_back(variance);
+    }
+    state.row_end.push_back(static_cast<std::uint32_t>(state.outputs.size()));
+  }
+  return state;
+}
+
+void WeightTable::restore(const Coordinate& at, float weight, double total, double paid, float variance) {
+  const std::size_t i = cell_of(at);
+  table_.cells[i].weight = weight;
+  totals_[i] = total;
+  if (!paid_.empty()) paid_[i] = paid;
+  if (has_variances_) variances_[i] = variance;
+}
+
+void WeightTable::restore_due(double due) {
+  due_ = due;
+  std::fill(settled_.begin(), settled_.end(), due);
+}
+
+WeightTable WeightTable::mixed(const std::vector<const WeightTable*>& tables,
+                               const std::function<std::uint32_t(std::uint32_t)>& outputs_of) {
+  const WeightTable& first = *tables.front();
+  const std::size_t rows = first.table_.rows.size();
+  for (const WeightTable* table : tables)
+    if (table->table_.rows.size() != rows || table->table_.rows[0].size != first.table_.rows[0].size)
+      throw std::invalid_argument("weights: tables of different sizes cannot be mixed");
+  WeightTable result(static_cast<std::uint32_t>(rows), first.table_.rows[0].size, first.penalty_,
+                     first.has_variances_);
+  const double share = 1.0 / static_cast<double>(tables.size());
+  for (const WeightTable* table : tables) result.due_ += table->due_ * share;  // so payments never exceed it
+  std::map<std::uint32_t, std::array<double, 4>> cells;  // weight, total, paid, 1 - variance
+  for (std::uint32_t row = 0; row < rows; ++row) {
+    cells.clear();
+    for (const WeightTable* table : tables) {
+      const SparseRows::Row& r = table->table_.rows[row];
+      for (std::size_t i = r.begin; i < r.begin + r.size; ++i) {
+        std::array<double, 4>& sum = cells[table->table_.cells[i].output];
+        sum[0] += static_cast<double>(table->table_.cells[i].weight);
+        sum[1] += table->totals_[i];
+        if (!table->paid_.empty()) sum[2] += table->paid_[i];
+        if (table->has_variances_) sum[3] += 1.0 - static_cast<double>(table->variances_[i]);
+      }
+    }
+    for (const auto& [output, sum] : cells)
+      result.restore({row, output, outputs_of(row)}, static_cast<float>(sum[0] * share), sum[1] * share,
+                     sum[2] * share, static_cast<float>(1.0 - sum[3] * share));
+  }
+  std::fill(result.settled_.begin(), result.settled_.end(), result.due_);
+  return result;
+}
+
+SparseRows mean_of(const std::vector<const SparseRows*>& all, bool nonzero) {
+  SparseRows result;
+  result.rows.resize(all.front()->rows.size());
+  std::map<std::uint32_t, std::pair<double, std::size_t>> cells;
+  for (std::uint32_t row = 0; row < result.rows.size(); ++row) {
+    cells.clear();
+    for (const SparseRows* one : all) {
+      if (one->rows.size() != result.rows.size())
+        throw std::invalid_argument("weights: sets of different sizes have no mean");
+      for (const Cell* c = one->begin(row); c != one->end(row); ++c) {
+        auto& [sum, count] = cells[c->output];
+        sum += static_cast<double>(c->weight);
+        count += c->weight != 0.0f;
+      }
+    }
+    result.rows[row].begin = static_cast<std::uint32_t>(result.cells.size());
+    result.rows[row].size = static_cast<std::uint32_t>(cells.size());
+    for (const auto& [output, value] : cells) {
+      const std::size_t divisor = nonzero ? std::max<std::size_t>(value.second, 1) : all.size();
+      result.cells.push_back({output, static_cast<float>(value.first / static_cast<double>(divisor))});
+    }
+  }
   return result;
 }
 

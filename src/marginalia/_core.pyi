@@ -87,8 +87,12 @@ def parse_columns(
 ) -> TokenTable:
     """Read a column file; raises ValueError(message, line, column)."""
 
-def from_columns(columns: Sequence[list[str]], lengths: Sequence[int]) -> TokenTable:
-    """A table of lists of strings, one per column."""
+def from_columns(
+    columns: Sequence[list[str]], lengths: Sequence[int], documents: Sequence[int] = []
+) -> TokenTable:
+    """
+    A table of lists of strings, one per column; `documents` says which one each sentence is of.
+    """
 
 def check_attribute(function: str, argument: str) -> None:
     """Raise ValueError unless the function exists and takes this argument."""
@@ -135,6 +139,23 @@ class FeatureIndex:
     def __init__(self, keep_names: bool) -> None: ...
     def __len__(self) -> int: ...
     def name(self, row: int) -> bytes: ...
+    def seed(
+        self,
+        keys: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        edges: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        names: bytes,
+        name_ends: Annotated[
+            NDArray[numpy.uint32], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> None:
+        """Adds features that are never cut, in this order."""
+
+    @property
+    def keys(self) -> NDArray[numpy.uint64]: ...
+    @property
+    def edges(self) -> NDArray[numpy.uint8]: ...
+    @property
+    def keeps_names(self) -> bool: ...
     def count(self, program: Program, table: TokenTable) -> None: ...
     def cut(self, least: int, examples: Sequence[Examples]) -> None:
         """Drops features counted fewer than `least` times."""
@@ -142,13 +163,15 @@ class FeatureIndex:
 class Examples:
     """Sentences as feature rows."""
 
-    def __init__(self) -> None: ...
+    def __init__(self, keep_templates: bool = False) -> None: ...
     @property
     def sentences(self) -> int: ...
     @property
     def tokens(self) -> int: ...
     @property
     def starts(self) -> NDArray[numpy.uint32]: ...
+    @property
+    def gold(self) -> NDArray[numpy.uint32]: ...
     def reserve(self, program: Program, tokens: int) -> None:
         """Room for so many tokens."""
 
@@ -166,17 +189,99 @@ class SparseRows:
     def cells(self, row: int) -> tuple[NDArray[numpy.uint32], NDArray[numpy.float32]]:
         """Outputs and weights of a row."""
 
-    def freeze(self, index: FeatureIndex, labels: int) -> dict[str, Any]:
+    def freeze(
+        self, index: FeatureIndex, labels: int, voters: WeightTable | None = None, versions: int = 0
+    ) -> dict[str, Any]:
         """The arrays of a finished model, without what is zero."""
+
+    def flat(self) -> tuple[NDArray[numpy.uint32], NDArray[numpy.float32], NDArray[numpy.uint32]]:
+        """Outputs and weights of all rows, and where each row ends."""
+
+    def copy(self) -> SparseRows: ...
+    def compact(self) -> SparseRows:
+        """Rows without gaps."""
+
+    def __len__(self) -> int: ...
+    @property
+    def weights(self) -> NDArray[numpy.float64]:
+        """All weights, as one vector."""
+
+    @weights.setter
+    def weights(
+        self,
+        values: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> None: ...
+    @property
+    def norm(self) -> float: ...
+    @staticmethod
+    def mean(all: Sequence[SparseRows], nonzero: bool) -> SparseRows:
+        """The mean of each weight, or of those that are not zero."""
+
+class Votes:
+    """All changes of weights, by weight."""
 
 class WeightTable:
     """Weights to learn."""
 
-    def __init__(self, rows: int, constants: int) -> None: ...
+    def __init__(
+        self,
+        rows: int,
+        constants: int,
+        penalty: str = "none",
+        rate: float = 0.0,
+        variances: bool = False,
+        log: bool = False,
+    ) -> None: ...
     @property
     def current(self) -> SparseRows: ...
+    def settle(self, steps: float) -> None:
+        """Takes all penalties that fell due."""
+
     def averaged(self, steps: float) -> SparseRows: ...
-    def copy(self) -> SparseRows: ...
+    def forget_totals(self) -> None: ...
+    def clone(self) -> WeightTable: ...
+    @staticmethod
+    def mixed(tables: Sequence[WeightTable], index: FeatureIndex, labels: int) -> WeightTable:
+        """A table with the means of these tables' weights."""
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """All that further learning depends on."""
+
+    def votes(self, versions: int) -> Votes:
+        """The log of changes, by weight."""
+
+    def restore_log(
+        self,
+        places: Annotated[
+            NDArray[numpy.uint32], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        changes: Annotated[
+            NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> None: ...
+    def restore(
+        self,
+        index: FeatureIndex,
+        labels: int,
+        rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        outputs: Annotated[
+            NDArray[numpy.uint32], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        weights: Annotated[
+            NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        totals: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        paid: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        variances: Annotated[
+            NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        due: float,
+    ) -> None:
+        """Sets weights of a fresh table."""
 
 class ChainShape:
     """Labels, order and legal transitions of a chain."""
@@ -192,6 +297,8 @@ class ChainShape:
         ],
         end: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
         ends: bool,
+        local: bool = False,
+        beam: int = 0,
     ) -> None: ...
     @property
     def labels(self) -> int: ...
@@ -219,6 +326,9 @@ class Lattice:
     def node(self) -> NDArray[numpy.float64]: ...
     def best(self) -> tuple[NDArray[numpy.uint32], float]:
         """Best labels and their score."""
+
+    def best_k(self, k: int) -> list[tuple[NDArray[numpy.uint32], float]]:
+        """The k best at once, as learners ask for them."""
 
     def k_best(self) -> KBest:
         """
@@ -253,6 +363,9 @@ class ChainModel:
     def best(self, program: Program, table: TokenTable, space: ChainSpace) -> NDArray[numpy.int32]:
         """Labels of all tokens of the table."""
 
+    def voted(self, program: Program, table: TokenTable, k: int, space: ChainSpace) -> NDArray[numpy.int32]:
+        """The same by vote of all versions of the weights among the k best."""
+
     def lattice(self, program: Program, table: TokenTable, sentence: int, space: ChainSpace) -> Lattice:
         """Scores of one sentence."""
 
@@ -264,16 +377,143 @@ class ChainModel:
 def permutation(n: int, seed: int) -> NDArray[numpy.uint32]:
     """A shuffled range, the same everywhere for the same seed."""
 
-def decode_chain(
-    shape: ChainShape, examples: Examples, weights: SparseRows, first: int, last: int
-) -> NDArray[numpy.int32]:
-    """Best labels of the examples [first, last)."""
+def dot(
+    a: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+) -> float:
+    """The same sum on every machine."""
 
-class ChainLearner:
-    """A chain over a batch of examples, learning."""
+class Rule:
+    """What an online learner does at an example."""
 
-    def __init__(self, shape: ChainShape, examples: Examples, weights: WeightTable) -> None: ...
-    def perceptron(self, order: NDArray[numpy.uint32], step: int) -> tuple[int, int, int, int, int]:
+    @staticmethod
+    def perceptron() -> Rule: ...
+    @staticmethod
+    def margin(margin: float) -> Rule: ...
+    @staticmethod
+    def passive_aggressive(
+        kind: str,
+        c: float,
+        costs: Annotated[
+            NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        labels: int,
+    ) -> Rule: ...
+    @staticmethod
+    def arow(
+        r: float,
+        costs: Annotated[
+            NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        labels: int,
+    ) -> Rule: ...
+    @staticmethod
+    def gradient(rate: float, decay: float, examples: float, local: bool) -> Rule: ...
+
+class ChainExamples:
+    """A batch of examples, seen as outputs of a structure."""
+
+    def __init__(self, shape: ChainShape, examples: Examples) -> None: ...
+    def learn(
+        self,
+        weights: WeightTable,
+        rule: Rule,
+        order: NDArray[numpy.uint32],
+        step: int,
+        sample_weights: NDArray[numpy.float64],
+        dropout_input: float = 0.0,
+        dropout_features: float = 0.0,
+        dropout_seed: int = 0,
+    ) -> dict[str, Any]:
+        """Applies a rule to the examples in order; what was counted."""
+
+    def make_room(self, weights: WeightTable, whole_rows: bool) -> None:
+        """Makes room for the weights of the gold outputs' features."""
+
+    def count_gold(
+        self,
+        weights: SparseRows,
+        sample_weights: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        counts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
+    ) -> None:
+        """Adds the gold outputs' feature counts, by weight."""
+
+    def expectations(
+        self,
+        weights: SparseRows,
+        first: int,
+        last: int,
+        sample_weights: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        local: bool,
+        gradient: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
+    ) -> float:
         """
-        Learns from the examples in order: (step, examples, mistakes, tokens, wrong tokens).
+        Adds the expected feature counts of the examples [first, last), by weight; the sum of log Z.
         """
+
+    def margins(
+        self, weights: SparseRows, first: int, last: int
+    ) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]:
+        """
+        Margins of gold over the best other output, and the norms of their differences.
+        """
+
+    def voted(self, weights: SparseRows, votes: Votes, k: int, first: int, last: int) -> NDArray[numpy.int32]:
+        """Labels by vote of all versions of the weights among the k best."""
+
+    def best(self, weights: SparseRows, first: int, last: int) -> NDArray[numpy.int32]:
+        """Best labels of the examples [first, last)."""
+
+class Lbfgs:
+    """Minimises a function plus l1 * |x|; the caller evaluates it."""
+
+    def __init__(
+        self,
+        start: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        memory: int,
+        l1: float,
+    ) -> None: ...
+    @staticmethod
+    def resumed(
+        point: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        gradient: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        value: float,
+        length: float,
+        trials: float,
+        steps: Sequence[
+            Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)]
+        ],
+        changes: Sequence[
+            Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)]
+        ],
+        memory: int,
+        l1: float,
+    ) -> Lbfgs: ...
+    @property
+    def x(self) -> NDArray[numpy.float64]: ...
+    @property
+    def best(self) -> NDArray[numpy.float64]: ...
+    @property
+    def value(self) -> float: ...
+    @property
+    def gradient_norm(self) -> float: ...
+    def tell(
+        self,
+        value: float,
+        gradient: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> str:
+        """The value and gradient at x: 'evaluate' again, 'stepped' or 'stuck'."""
+
+    def state(self) -> dict[str, Any]: ...

@@ -36,10 +36,10 @@ class Setting:
     def read(self, value: object) -> Scalar:
         """The value, converted from text if need be; a SettingsError if it does not fit."""
         converted = self._converted(value)
-        too_low = self.low is not None and not isinstance(converted, str) and converted < self.low
-        too_high = self.high is not None and not isinstance(converted, str) and converted > self.high
-        if too_low or too_high:
-            raise self._refusal(value)
+        if not isinstance(converted, str):
+            enough = self.low is None or converted >= self.low  # nan is neither enough nor too much
+            if not (enough and (self.high is None or converted <= self.high)):
+                raise self._refusal(value)
         return self._chosen(converted) if self.choices else converted
 
     def expected(self) -> str:
@@ -79,6 +79,7 @@ class Setting:
 def resolve(declared: Iterable[Setting], given: Mapping[str, object]) -> dict[str, Scalar]:
     """All declared settings with their given or default values; unknown names are errors."""
     known = {setting.name: setting for setting in declared}
+    given = {name.replace("_", "-"): value for name, value in given.items()}  # as in Python's keywords
     for name in given:
         if name not in known:
             raise SettingsError(f"unknown setting '{name}'. {suggestion(name, list(known))}")

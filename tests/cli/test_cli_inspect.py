@@ -42,7 +42,7 @@ def test_json(run: Run, model: Path) -> None:
     assert found["settings"]["order"] == 1
     assert found["size"] == model.stat().st_size
     assert found["arrays"]["weights"] > 0
-    assert found["format_version"] == 1
+    assert found["format_version"] == 2
     assert len(found["history"]) >= 1
     assert found["strongest"].keys() == set(found["labels"])
     for sides in found["strongest"].values():

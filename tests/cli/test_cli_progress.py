@@ -49,6 +49,18 @@ def test_progress_elsewhere() -> None:
     assert stream.getvalue() == "pass  2/10  training error  3.000%  1.5 s\n"
 
 
+def test_progress_of_learners_without_errors() -> None:
+    stream = io.StringIO()
+    progress = TrainingProgress(stream)
+    progress.show(record(finished=True, error=None, loss=12345.67, dev=90.0, best=True))
+    progress.show(record(finished=True, error=None))
+    assert stream.getvalue() == "pass  2/10  loss 12,345.7  dev  90.00 *  1.5 s\npass  2/10   1.5 s\n"
+    terminal = Terminal()
+    TrainingProgress(terminal).show(record(error=None))
+    assert "error" not in terminal.getvalue()
+    assert " 50%" in terminal.getvalue()
+
+
 def test_a_stream_that_fails_is_left_alone() -> None:
     class Closed(io.StringIO):
         def write(self, text: str) -> int:

@@ -10,27 +10,42 @@ from oracles import Output, tie_key
 from worlds import World
 
 Vector = Counter[Hashable]  # (row, output): the name of a feature and what it is seen with
+Names = list[list[tuple[bool, str]]]  # the features of each token
 
 
-def features_of(world: World, names: list[list[tuple[bool, str]]], y: Output) -> Vector:
-    """The feature vector of an output; constants are ("constant", place in row 0)."""
+def features_at(world: World, names: Names, y: Output, t: int) -> Vector:
+    """What the label of token t brings, given those before it; constants are ("constant", place in row 0)."""
     n, phi = world.labels, Vector()
-    for t, label in enumerate(y):
-        for name in names[t]:
-            edge = name[0]
-            if not edge:
-                phi[name, label] += 1
-            elif t > 0:
-                phi[name, y[t - 1] * n + label] += 1
-    if world.transitions and y:
+    for name in names[t]:
+        edge = name[0]
+        if not edge:
+            phi[name, y[t]] += 1
+        elif t > 0:
+            phi[name, y[t - 1] * n + y[t]] += 1
+    if world.ends and t == 0:
         phi["constant", y[0]] += 1
-        phi["constant", n + y[-1]] += 1
-        for t in range(1, len(y)):
-            phi["constant", 2 * n + y[t - 1] * n + y[t]] += 1
-            if world.order == 2:
-                older = n if t == 1 else y[t - 2]
-                phi["constant", 2 * n + n * n + (older * n + y[t - 1]) * n + y[t]] += 1
+    if world.ends and t == len(names) - 1:
+        phi["constant", n + y[t]] += 1
+    if world.transitions and t > 0:
+        phi["constant", 2 * n + y[t - 1] * n + y[t]] += 1
+        if world.order == 2:
+            older = n if t == 1 else y[t - 2]
+            phi["constant", 2 * n + n * n + (older * n + y[t - 1]) * n + y[t]] += 1
     return phi
+
+
+def features_of(world: World, names: Names, y: Output) -> Vector:
+    """The feature vector of an output."""
+    phi = Vector()
+    for t in range(len(y)):
+        phi.update(features_at(world, names, y, t))
+    return phi
+
+
+def names_of(world: World) -> list[Names]:
+    """The features of all tokens of each sentence."""
+    flat = iter(world.program.names(world.table()))
+    return [list(itertools.islice(flat, len(s))) for s in world.sentences]
 
 
 def legal_outputs(world: World, length: int) -> Iterable[Output]:
@@ -43,8 +58,7 @@ def legal_outputs(world: World, length: int) -> Iterable[Output]:
 class NaivePerceptron:
     def __init__(self, world: World) -> None:
         self.world = world
-        flat = iter(world.program.names(world.table()))
-        self.names = [list(itertools.islice(flat, len(s))) for s in world.sentences]
+        self.names = names_of(world)
         self.w, self.sum_of_w = Vector(), Vector()
         self.steps = self.mistakes = self.wrong = 0
 

@@ -33,6 +33,8 @@ class Problem:
     node: np.ndarray  # [T][L]
     edge: np.ndarray | None  # [T][L][L]
     constants: np.ndarray  # start, end, transition, trigram scores in one row
+    local: bool = False  # is each label a choice given those before it?
+    beam: int = 0  # how many candidates the search keeps; 0: all
 
     @property
     def labels(self) -> int:
@@ -43,9 +45,8 @@ class Problem:
         return len(self.node)
 
     def shape(self) -> _core.ChainShape:
-        return _core.ChainShape(
-            self.labels, self.order, True, self.start, self.transition.ravel(), self.end, True
-        )
+        masks = self.start, self.transition.ravel(), self.end
+        return _core.ChainShape(self.labels, self.order, True, *masks, True, self.local, self.beam)
 
     def lattice(self) -> _core.Lattice:
         edge = np.zeros(0) if self.edge is None else self.edge.ravel()
@@ -85,22 +86,31 @@ def is_legal(p: Problem, y: Output) -> bool:
     return bool(p.start[y[0]] and p.end[y[-1]] and steps)
 
 
-def score(p: Problem, y: Output) -> float:
-    """The score of a legal output, as core/search/lattice.hpp states it."""
+def score_at(p: Problem, y: Output, t: int) -> float:
+    """What the label of token t adds to the score, as core/search/lattice.hpp states it."""
     start, end, pairs, triples = p.parts()
-    total = 0.0
-    for t, label in enumerate(y):
-        total += p.node[t, label]
-        if t == 0:
-            total += start[label]
-        if t == len(y) - 1:
-            total += end[label]
-        if t == 0:
-            continue
-        total += pairs[y[t - 1], label] + (0.0 if p.edge is None else p.edge[t, y[t - 1], label])
-        if p.order == 2:
-            total += triples[p.labels if t == 1 else y[t - 2], y[t - 1], label]
+    total = p.node[t, y[t]]
+    if t == 0:
+        total += start[y[0]]
+    if t == p.length - 1:
+        total += end[y[t]]
+    if t == 0:
+        return total
+    total += pairs[y[t - 1], y[t]] + (0.0 if p.edge is None else p.edge[t, y[t - 1], y[t]])
+    if p.order == 2:
+        total += triples[p.labels if t == 1 else y[t - 2], y[t - 1], y[t]]
     return total
+
+
+def score(p: Problem, y: Output) -> float:
+    """The score of a legal output."""
+    return sum(score_at(p, y, t) for t in range(len(y)))
+
+
+def choices(p: Problem, y: Output, t: int) -> list[int]:
+    """The labels that token t may have after the first t labels of y."""
+    before = p.start if t == 0 else p.transition[y[t - 1]]
+    return [c for c in range(p.labels) if before[c] and (t < p.length - 1 or p.end[c])]
 
 
 def outputs(p: Problem) -> Iterator[tuple[Output, float]]:

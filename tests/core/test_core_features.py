@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive_program import expand, longest_matches
 from oracles import steady
-from worlds import World, program_of, random_sentence, random_world, table_of, worlds
+from worlds import Trained, World, program_of, random_sentence, random_world, table_of, worlds
 
 from marginalia import _core
 from marginalia.features.program import Attribute, Program, Template, Value
@@ -119,9 +119,8 @@ def learned(world: World, index: _core.FeatureIndex, examples: _core.Examples) -
     """All weights after two passes: equal for equal examples."""
     examples.set_gold(np.array([c for y in world.gold for c in y], np.int32), world.labels)
     weights = _core.WeightTable(len(index) + 1, world.shape.constants)
-    learner = _core.ChainLearner(world.shape, examples, weights)
     order = np.arange(len(world.sentences), dtype=np.uint32)
-    learner.perceptron(np.concatenate([order, order]), 0)
+    Trained(world, index, examples, weights, 0).learn(_core.Rule.perceptron(), [*order, *order])
     return [[a.tolist() for a in weights.current.cells(row)] for row in range(len(index) + 1)]
 
 

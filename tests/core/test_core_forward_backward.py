@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles import Problem, outputs, problems, random_problem, steady
+from oracles import Problem, constant_count, outputs, problems, random_problem, steady
 
 METHODS = ["auto", "log", "scaled"]
 
@@ -63,10 +64,8 @@ def test_against_enumeration(method: str, problem: Problem) -> None:
             problem.lattice().marginals(True, method)
         return
     found = marginals(problem, method)
-    if method == "scaled":
-        assert (found is None) == (problem.order == 2)  # nothing here is near underflow
-    if found is not None:
-        assert_same(found, enumerated(problem), 1e-11)
+    assert found is not None  # nothing here is near underflow
+    assert_same(found, enumerated(problem), 1e-11)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -81,13 +80,14 @@ def test_extreme_scores(method: str, scale: float, data: st.DataObject) -> None:
             assert_same(found, enumerated(problem), 1e-13 * scale * 100)
 
 
+@pytest.mark.parametrize("order", [1, 2])
 @pytest.mark.parametrize("method", METHODS)
 @settings(steady, max_examples=400)
 @given(seed=st.integers(0, 2**32 - 1), labels=st.integers(2, 4), length=st.integers(2, 6))
-def test_scores_of_mixed_sizes(method: str, seed: int, labels: int, length: int) -> None:
+def test_scores_of_mixed_sizes(order: int, method: str, seed: int, labels: int, length: int) -> None:
     """Each score has a size of its own, so that forward probabilities fall to the last bits of a double and
     later tokens raise them again."""
-    problem = random_problem(seed, labels, length, 1, edges=True, whole=False, masks="some")
+    problem = random_problem(seed, labels, length, order, edges=True, whole=False, masks="some")
     rng = np.random.default_rng(seed)
     assert problem.edge is not None
     for array in [problem.node, problem.edge, problem.constants]:
@@ -98,22 +98,23 @@ def test_scores_of_mixed_sizes(method: str, seed: int, labels: int, length: int)
             assert_same(found, enumerated(problem), 1e-9)
 
 
-def late_evidence(gap: float) -> Problem:
+def late_evidence(gap: float, order: int) -> Problem:
     """Label 1 loses by `gap` at the first token and wins by twice that at the last; labels never change."""
     return Problem(
-        order=1,
+        order=order,
         start=np.ones(2, np.uint8),
         transition=np.eye(2, dtype=np.uint8),
         end=np.ones(2, np.uint8),
         node=np.array([[0.0, -gap], [0.0, 0.0], [0.0, 2 * gap]]),
         edge=None,
-        constants=np.zeros(8),
+        constants=np.zeros(constant_count(2, order)),
     )
 
 
+@pytest.mark.parametrize("order", [1, 2])
 @pytest.mark.parametrize("gap", [10.0, 640.0, 700.0, 740.0, 745.0, 800.0, 1e4])
-def test_underflow_that_later_evidence_undoes(gap: float) -> None:
-    found = late_evidence(gap).lattice().marginals(True)
+def test_underflow_that_later_evidence_undoes(order: int, gap: float) -> None:
+    found = late_evidence(gap, order).lattice().marginals(True)
     assert found["log_z"] == pytest.approx(np.logaddexp(0.0, gap))
     np.testing.assert_allclose(found["node"][:, 1], 1.0, atol=1e-4 if gap == 10 else 1e-12)
 
@@ -136,11 +137,38 @@ def test_a_small_scale_hides_no_small_state() -> None:
     assert_same(problem.lattice().marginals(True), enumerated(problem), 1e-9)
 
 
+@pytest.mark.parametrize("gap", [100.0, 640.0, 720.0, 1e4])
+def test_underflow_of_triples_that_later_evidence_undoes(gap: float) -> None:
+    """At the third token the triple 0 1 1 loses by `gap`, and its only rival 1 1 1 lost as much before; what
+    follows needs one of the two."""
+    problem = random_problem(4, 2, 5, 2, edges=False, whole=False, masks="all")
+    _, _, _, triples = problem.parts()
+    triples[0, 1, 1] -= gap
+    problem.node[0, 1] -= gap
+    problem.node[1, 0] -= 3 * gap
+    problem.node[3] = [-3 * gap, 0.0]
+    problem.node[2] = [-3 * gap, 0.0]
+    assert_same(problem.lattice().marginals(True), enumerated(problem), 1e-8)
+
+
+def test_exponentials_are_exact_to_a_few_bits() -> None:
+    """The probabilities of one token's labels are exponentials of their scores, as exact as a double holds
+    them; below exp(-644) the scaled way gives up."""
+    for x in np.linspace(-643.0, 0.0, 3_000):
+        scores = np.array([[x, 0.0, x / 7]])
+        one = Problem(1, *(np.ones(s, np.uint8) for s in (3, (3, 3), 3)), scores, None, np.zeros(15))
+        found = one.lattice().marginals(False, "scaled")
+        exact = np.array([math.exp(v) for v in scores[0]])
+        np.testing.assert_allclose(found["node"][0], exact / math.fsum(exact), rtol=5 * 2.0**-52, atol=0)
+        assert found["log_z"] == pytest.approx(math.log(math.fsum(exact)), rel=1e-14, abs=1e-15)
+
+
 @pytest.mark.parametrize("length", [20, 2_000])
-def test_an_unreachable_label_with_high_scores(length: int) -> None:
+@pytest.mark.parametrize("order", [1, 2])
+def test_an_unreachable_label_with_high_scores(length: int, order: int) -> None:
     """An I-X without B-X: no way in, however much the words ask for it."""
     legal = np.array([[1, 1, 0], [1, 1, 0], [1, 1, 1]], np.uint8)
-    problem = random_problem(2, 3, length, 1, edges=False, whole=False, masks="all")
+    problem = random_problem(2, 3, length, order, edges=False, whole=False, masks="all")
     problem = Problem(**{**problem.__dict__, "transition": legal, "start": np.array([1, 1, 0], np.uint8)})
     problem.node[:, 2] += 60.0
     found = problem.lattice().marginals(True)
@@ -179,6 +207,7 @@ def test_twenty_thousand_tokens_of_order_two() -> None:
     problem = random_problem(19, 4, 20_000, 2, edges=False, whole=False, masks="some")
     found = problem.lattice().marginals()
     assert found["log_z"] == pytest.approx(numpy_log_z(problem), rel=1e-11)
+    assert_same(found, problem.lattice().marginals(False, "log"), 1e-7)
     assert found["trigram"].sum() == pytest.approx(problem.length - 1)
     np.testing.assert_allclose(found["trigram"].sum(0), found["transition"], atol=1e-7)
 

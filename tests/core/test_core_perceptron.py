@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Mapping
 
 import numpy as np
@@ -10,21 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive_perceptron import NaivePerceptron
 from oracles import steady
-from worlds import World, numbered, random_world, worlds
+from worlds import UNWEIGHTED, World, numbered, random_world, worlds
 
 from marginalia import _core
-
-
-def as_dict(world: World, rows: _core.SparseRows) -> dict[Hashable, float]:
-    """All weights that are not zero, by feature and output."""
-    places: dict[int, Hashable] = {row: name for name, row in numbered(world.program, world.table()).items()}
-    places[0] = "constant"
-    found = {}
-    for row, name in places.items():
-        outputs, weights = rows.cells(row)
-        assert len(set(outputs.tolist())) == len(outputs)
-        found.update({(name, o): w for o, w in zip(outputs.tolist(), weights.tolist(), strict=True) if w})
-    return found
 
 
 def assert_weights(found: dict[Hashable, float], expected: Mapping[Hashable, float]) -> None:
@@ -39,23 +28,20 @@ def assert_weights(found: dict[Hashable, float], expected: Mapping[Hashable, flo
 @given(world=worlds(most=5, count=6), seed=st.integers(0, 1000))
 def test_weights_are_collins_weights(world: World, seed: int) -> None:
     naive = NaivePerceptron(world)
-    index = _core.FeatureIndex(True)
-    examples = world.examples(index)
-    weights = _core.WeightTable(len(index) + 1, world.shape.constants)
-    learner = _core.ChainLearner(world.shape, examples, weights)
-    step, counts = 0, np.zeros(4, int)
+    trained, counts = world.untrained(), Counter()
     for visit in range(3):
         order = _core.permutation(len(world.sentences), seed + visit)
-        step, *counted = learner.perceptron(order, step)
-        counts += counted
+        counts.update(trained.learn(_core.Rule.perceptron(), order))
         for i in order.tolist():
             naive.learn(i)
-    assert step == naive.steps == counts[0]
-    assert counts[1:].tolist() == [naive.mistakes, 3 * sum(map(len, world.gold)), naive.wrong]
-    assert as_dict(world, weights.current) == {f: w for f, w in naive.w.items() if w}
-    assert_weights(as_dict(world, weights.averaged(step)), naive.mean())
-    decoded = _core.decode_chain(world.shape, examples, weights.current, 0, examples.sentences)
-    assert decoded.tolist() == [c for i in range(len(world.gold)) for c in naive.best(i)]
+    assert trained.step == naive.steps == counts["sentences"]
+    assert counts["mistakes"] == counts["updates"] == naive.mistakes
+    assert counts["tokens"] == 3 * sum(map(len, world.gold))
+    assert counts["wrong_tokens"] == naive.wrong
+    assert trained.current() == {f: w for f, w in naive.w.items() if w}
+    assert_weights(trained.mean(), naive.mean())
+    best = trained.batch().best(trained.weights.current, 0, len(world.sentences))
+    assert best.tolist() == [c for i in range(len(world.gold)) for c in naive.best(i)]
 
 
 @settings(steady, max_examples=12)
@@ -67,8 +53,8 @@ def test_many_labels(world: World) -> None:
     for seed in range(4):
         for i in _core.permutation(len(world.sentences), seed).tolist():
             naive.learn(i)
-    assert as_dict(world, trained.weights.current) == {f: w for f, w in naive.w.items() if w}
-    assert_weights(as_dict(world, trained.rows()), naive.mean())
+    assert trained.current() == {f: w for f, w in naive.w.items() if w}
+    assert_weights(trained.mean(), naive.mean())
     for name, row in numbered(world.program, world.table()).items():
         outputs = trained.weights.current.cells(row)[0].tolist()
         space = world.labels**2 if name[0] else world.labels
@@ -79,23 +65,20 @@ def test_learners_that_share_weights() -> None:
     """Batches take turns: each must see what the others changed, constants too."""
     world = random_world(4, 3, 2, edges=True, transitions=True, masked=True, most=5, count=8)
     whole = world.trained(passes=1)
-    index = _core.FeatureIndex(False)
-    examples = world.examples(index)
-    weights = _core.WeightTable(len(index) + 1, world.shape.constants)
-    learners = [_core.ChainLearner(world.shape, examples, weights) for _ in range(3)]
-    step = 0
-    for k, i in enumerate(_core.permutation(8, 0).tolist()):
-        step, *_ = learners[k % 3].perceptron(np.array([i], np.uint32), step)
-    assert as_dict(world, weights.current) == as_dict(world, whole.weights.current)
+    parts = world.untrained()
+    batches = [parts.batch() for _ in range(3)]
+    for step, i in enumerate(_core.permutation(8, 0).tolist()):
+        order = np.array([i], np.uint32)
+        batches[step % 3].learn(parts.weights, _core.Rule.perceptron(), order, step, UNWEIGHTED)
+    assert parts.current() == whole.current()
 
 
 def test_nothing_to_do() -> None:
     world = random_world(1, 2, 1, edges=False, transitions=True, masked=False)
     trained = world.trained(passes=0)
     assert trained.step == 0
-    assert as_dict(world, trained.weights.averaged(0)) == {}
-    learner = _core.ChainLearner(world.shape, trained.examples, trained.weights)
-    assert learner.perceptron(np.zeros(0, np.uint32), 7) == (7, 0, 0, 0, 0)
+    assert trained.mean() == {}
+    assert not any(trained.learn(_core.Rule.perceptron(), []).values())
 
 
 def test_what_does_not_fit_is_refused() -> None:
@@ -106,18 +89,33 @@ def test_what_does_not_fit_is_refused() -> None:
     few = _core.WeightTable(len(trained.index), shape.constants)
     without_gold = _core.Examples()
     without_gold.add_known(world.program, world.table(), trained.index)
-    for arguments in [(other, examples, weights), (shape, examples, few), (shape, without_gold, weights)]:
+    first, rule = np.array([0], np.uint32), _core.Rule.perceptron()
+    for s, e, w in [(other, examples, weights), (shape, examples, few), (shape, without_gold, weights)]:
+        batch = _core.ChainExamples(s, e)
+        zeros = np.zeros(len(w.current))
+        for refused in [
+            lambda batch=batch, w=w: batch.learn(w, rule, first, 0, UNWEIGHTED),
+            lambda batch=batch, w=w: batch.make_room(w, True),
+            lambda batch=batch, w=w, zeros=zeros: batch.count_gold(w.current, UNWEIGHTED, zeros),
+            lambda batch=batch, w=w: batch.margins(w.current, 0, 1),
+        ]:
+            with pytest.raises(ValueError):
+                refused()
+    batch = _core.ChainExamples(shape, examples)
+    for rows, last in [(few.current, 1), (weights.current, examples.sentences + 1)]:
         with pytest.raises(ValueError):
-            _core.ChainLearner(*arguments)
-    with pytest.raises(ValueError):
-        _core.decode_chain(shape, examples, few.current, 0, examples.sentences)
-    with pytest.raises(ValueError):
-        _core.decode_chain(shape, examples, weights.current, 0, examples.sentences + 1)
+            batch.best(rows, 0, last)
     with pytest.raises(ValueError):
         _core.WeightTable(0, 3)
-    learner = _core.ChainLearner(shape, examples, weights)
-    with pytest.raises(ValueError):
-        learner.perceptron(np.array([99], np.uint32), 0)
+    for order, samples in [([99], UNWEIGHTED), ([0], np.ones(2))]:
+        with pytest.raises(ValueError):
+            batch.learn(weights, rule, np.array(order, np.uint32), 0, samples)
+
+
+def test_gold_that_does_not_fit_is_refused() -> None:
+    world = random_world(1, 3, 1, edges=True, transitions=True, masked=False)
+    trained = world.trained()
+    examples, batch = trained.examples, trained.batch()
     for gold in [
         np.zeros(3, np.int32),
         np.full(examples.tokens, 3, np.int32),
@@ -127,7 +125,7 @@ def test_what_does_not_fit_is_refused() -> None:
             examples.set_gold(gold, 3)
     examples.add_known(world.program, world.table(), trained.index)
     with pytest.raises(ValueError):
-        learner.perceptron(np.array([0], np.uint32), 0)
+        batch.learn(trained.weights, _core.Rule.perceptron(), np.array([0], np.uint32), 0, UNWEIGHTED)
 
 
 def test_permutation_is_the_same_everywhere() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,6 +13,7 @@ from marginalia import _core
 
 Sentence = list[tuple[str, str]]  # (word, tag) of each token
 COLUMN = [("column", "", 0, 0), ("column", "", 1, 0)]  # the sources of all programs here
+UNWEIGHTED = np.zeros(0)  # sample weights where all examples count the same
 
 
 def value(source: int, offset: int) -> tuple[Any, ...]:
@@ -53,35 +55,61 @@ class World:
     start: np.ndarray
     transition: np.ndarray
     end: np.ndarray
+    ends: bool
     edges: bool
     sentences: list[Sentence]
     gold: list[tuple[int, ...]]
+    local: bool = False
+    beam: int = 0
     shape: _core.ChainShape = field(init=False)
     program: _core.Program = field(init=False)
 
     def __post_init__(self) -> None:
         masks = self.start, self.transition.ravel(), self.end
-        self.shape = _core.ChainShape(self.labels, self.order, self.transitions, *masks, self.transitions)
+        self.shape = _core.ChainShape(
+            self.labels, self.order, self.transitions, *masks, self.ends, self.local, self.beam
+        )
         self.program = program_of(self.edges)
 
     def table(self) -> _core.TokenTable:
         return table_of(self.sentences)
 
-    def examples(self, index: _core.FeatureIndex) -> _core.Examples:
-        examples = _core.Examples()
+    def examples(self, index: _core.FeatureIndex, keep_templates: bool = False) -> _core.Examples:
+        examples = _core.Examples(keep_templates)
         examples.add_growing(self.program, self.table(), index)
         examples.set_gold(np.array([c for y in self.gold for c in y], np.int32), self.labels)
         return examples
 
     def trained(self, passes: int = 3) -> Trained:
-        index = _core.FeatureIndex(True)
-        examples = self.examples(index)
-        weights = _core.WeightTable(len(index) + 1, self.shape.constants)
-        learner = _core.ChainLearner(self.shape, examples, weights)
-        step = 0
+        trained = self.untrained()
         for seed in range(passes):
-            step, *_ = learner.perceptron(_core.permutation(len(self.sentences), seed), step)
-        return Trained(self, index, examples, weights, step)
+            trained.learn(_core.Rule.perceptron(), _core.permutation(len(self.sentences), seed))
+        return trained
+
+    def untrained(self, *table: Any, keep_templates: bool = False) -> Trained:
+        """All that learning needs; `table` goes to the weight table: penalty, rate, variances."""
+        index = _core.FeatureIndex(True)
+        examples = self.examples(index, keep_templates)
+        weights = _core.WeightTable(len(index) + 1, self.shape.constants, *table)
+        return Trained(self, index, examples, weights, 0)
+
+    def places(self) -> list[tuple[Hashable, int, int]]:
+        """All weights that a feature of this world can have: its name, its row and the output."""
+        n, found = self.labels, []
+        for name, row in numbered(self.program, self.table()).items():
+            found += [(name, row, output) for output in range(n * n if name[0] else n)]
+        constants = [*range(2 * n * self.ends), *range(2 * n, self.shape.constants * self.transitions)]
+        return found + [("constant", 0, output) for output in constants]
+
+    def weights_of(self, rows: _core.SparseRows) -> dict[Hashable, float]:
+        """All weights that are not zero, by feature and output."""
+        names = {row: name for name, row, _ in self.places()} | {0: "constant"}
+        found = {}
+        for row, name in names.items():
+            outputs, weights = rows.cells(row)
+            assert len(set(outputs.tolist())) == len(outputs)
+            found.update({(name, o): w for o, w in zip(outputs.tolist(), weights.tolist(), strict=True) if w})
+        return found
 
 
 @dataclass
@@ -91,6 +119,36 @@ class Trained:
     examples: _core.Examples
     weights: _core.WeightTable
     step: int
+
+    def batch(self) -> _core.ChainExamples:
+        return _core.ChainExamples(self.world.shape, self.examples)
+
+    def learn(
+        self, rule: _core.Rule, order: Any, samples: np.ndarray = UNWEIGHTED, *dropout: Any
+    ) -> dict[str, Any]:
+        """One rule on some examples; what was counted."""
+        order = np.asarray(order, np.uint32)
+        counted = self.batch().learn(self.weights, rule, order, self.step, samples, *dropout)
+        self.step += len(order)
+        return counted
+
+    def scatter(self, rng: np.random.Generator, share: float = 0.8) -> dict[Hashable, float]:
+        """Gives about this share of all weights random values, so that scores do not tie; which ones."""
+        chosen = [place for place in self.world.places() if rng.random() < share]
+        values = rng.normal(0.0, 1.0, len(chosen)).astype(np.float32)
+        rows, outputs = (np.array([place[k] for place in chosen], np.uint32) for k in (1, 2))
+        none = np.zeros(0)
+        parts = (rows, outputs, values, none, none, none.astype(np.float32))
+        self.weights.restore(self.index, self.world.labels, *parts, 0.0)
+        return {(p[0], p[2]): float(v) for p, v in zip(chosen, values, strict=True)}
+
+    def current(self) -> dict[Hashable, float]:
+        self.weights.settle(self.step)
+        return self.world.weights_of(self.weights.current)
+
+    def mean(self) -> dict[Hashable, float]:
+        self.weights.settle(self.step)
+        return self.world.weights_of(self.weights.averaged(self.step))
 
     def rows(self) -> _core.SparseRows:
         return self.weights.averaged(self.step)
@@ -105,8 +163,18 @@ class Trained:
         return arrays
 
     def decoded(self, examples: _core.Examples) -> list[int]:
-        shape = self.world.shape
-        return _core.decode_chain(shape, examples, self.rows(), 0, examples.sentences).tolist()
+        batch = _core.ChainExamples(self.world.shape, examples)
+        return batch.best(self.rows(), 0, examples.sentences).tolist()
+
+
+def assert_close(
+    found: Mapping[Hashable, float], expected: Mapping[Hashable, float], tolerance: float = 1e-5
+) -> None:
+    """Weights are floats, so they are the same up to a small share of the largest."""
+    largest = max([1.0, *map(abs, expected.values())])
+    for f in found.keys() | expected.keys():
+        gap = abs(found.get(f, 0.0) - expected.get(f, 0.0))
+        assert gap <= tolerance * largest, (f, found.get(f, 0.0), expected.get(f, 0.0))
 
 
 def random_sentence(rng: np.random.Generator, length: int) -> Sentence:
@@ -123,6 +191,9 @@ def random_world(
     masked: bool,
     most: int = 5,
     count: int = 5,
+    ends: bool | None = None,
+    local: bool = False,
+    beam: int = 0,
 ) -> World:
     """Label 0 is legal everywhere, so that every sentence has an output; the gold ones need not be legal."""
     rng = np.random.default_rng(seed)
@@ -142,9 +213,12 @@ def random_world(
         start=mask(labels),
         transition=mask(labels, labels),
         end=mask(labels),
+        ends=transitions if ends is None else ends,
         edges=edges,
         sentences=[random_sentence(rng, n) for n in lengths],
         gold=[tuple(rng.integers(0, labels, n).tolist()) for n in lengths],
+        local=local,
+        beam=beam,
     )
 
 
@@ -156,6 +230,7 @@ def worlds(draw: st.DrawFn, labels: tuple[int, int] = (1, 3), most: int = 4, cou
         draw(st.sampled_from([1, 2])),
         edges=draw(st.booleans()),
         transitions=draw(st.booleans()),
+        ends=draw(st.booleans()),
         masked=draw(st.booleans()),
         most=most,
         count=count,

@@ -11,6 +11,7 @@ from marginalia.decode.structures import STRUCTURES
 from marginalia.features.sets import SETS, text_of_set
 from marginalia.learn.learners import LEARNERS
 from marginalia.learn.recipe import DATA_SETTINGS, FEATURE_SETTINGS
+from marginalia.learn.regularisers import SETTINGS as REGULARISERS
 
 DOCS = Path(__file__).resolve().parent.parent.parent / "docs"
 
@@ -19,8 +20,26 @@ def settings() -> str:
     """All settings, a table for each place that declares some."""
     parts = {"Data": DATA_SETTINGS, "Features": FEATURE_SETTINGS}
     parts |= {f"Structure `{name}`": structure.settings for name, structure in STRUCTURES.items()}
-    parts |= {f"Learner `{name}`": learner.settings for name, learner in LEARNERS.items()}
+    parts[f"Learners {_quoted(online_learners())}"] = shared_settings()
+    parts |= {f"Learner `{name}`": own_settings(name) for name in LEARNERS}
     return "\n\n".join(f"## {title}\n\n{_table(declared)}" for title, declared in parts.items())
+
+
+def online_learners() -> list[str]:
+    """The learners that go from example to example and have the regularisers among their settings."""
+    return [name for name, learner in LEARNERS.items() if set(REGULARISERS) <= set(learner.settings)]
+
+
+def shared_settings() -> tuple[Setting, ...]:
+    """What all online learners declare in the same way."""
+    first, *others = (LEARNERS[name].settings for name in online_learners())
+    return tuple(setting for setting in first if all(setting in other for other in others))
+
+
+def own_settings(name: str) -> tuple[Setting, ...]:
+    """The settings of a learner without those that it shares."""
+    shared = shared_settings() if name in online_learners() else ()
+    return tuple(setting for setting in LEARNERS[name].settings if setting not in shared)
 
 
 def sets() -> str:
@@ -52,11 +71,21 @@ def _values(setting: Setting) -> str:
         return "`on`, `off`"
     if setting.low is None or setting.high is None:
         return setting.expected()
-    return f"{setting.low:,} to {setting.high:,}"
+    return f"{_number(setting.low)} to {_number(setting.high)}"
+
+
+def _number(value: float) -> str:
+    if value == int(value) and value <= 2**31:
+        return f"{int(value):,}"
+    return f"{value:g}".replace("e+", "e")
 
 
 def _spelled(value: object) -> str:
     return ("on" if value else "off") if isinstance(value, bool) else str(value)
+
+
+def _quoted(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
 
 
 if __name__ == "__main__":

@@ -29,6 +29,7 @@ from marginalia.evaluate import evaluate
 from marginalia.features.sets import LIST_TEMPLATES
 from marginalia.features.templates import FORMS
 from marginalia.learn import TASKS
+from marginalia.learn.learners import LEARNERS
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 DOCS = ROOT / "docs"
@@ -293,6 +294,32 @@ def test_generated_parts_are_up_to_date(name: str) -> None:
     )
 
 
+@pytest.mark.parametrize("name", LEARNERS)
+def test_the_settings_page_has_every_setting_of_a_learner(name: str) -> None:
+    """In the learner's own section, or in the one that names it among others."""
+    shown: list[str] = []
+    for section in text_of("docs/settings.md").split("\n## ")[1:]:
+        title, _, text = section.partition("\n")
+        if f"`{name}`" in title:
+            shown += re.findall(r"^\| `([\w-]+)`", text, re.MULTILINE)
+    assert sorted(shown) == sorted(setting.name for setting in LEARNERS[name].settings)
+
+
+def test_the_architecture_page_has_every_file_of_learning() -> None:
+    listed = {row[1].strip("`") for row in rows_of("docs/architecture.md", "what", "file")}
+    files = [*(ROOT / "src/marginalia/learn").glob("[a-z]*.py"), *(ROOT / "core/learn").glob("*.hpp")]
+    found = {path.relative_to(ROOT).as_posix() for path in files}
+    elsewhere = {"src/marginalia/learn/data.py", "src/marginalia/learn/recipe.py"}  # no part of learners
+    assert found - elsewhere <= listed
+
+
+def test_the_diagnostics_are_on_the_page() -> None:
+    data = mg.read_conll(io.StringIO(CHUNKS), "word pos chunk")
+    model = mg.train(data, task="chunking", diagnostics=True)
+    listed = [name for row in rows_of("docs/learners.md", "diagnostic") for name in [row[0].strip("`")]]
+    assert listed == list(model.saved.diagnostics)
+
+
 def test_the_features_page_has_every_function() -> None:
     listed = [re.match(r"`([\w-]+)", row[0]) for row in rows_of("docs/features.md", "function")]
     assert [match[1] for match in listed if match] == list(FORMS)
@@ -304,6 +331,7 @@ def test_the_features_page_has_every_function() -> None:
     ("page", "head", "names"),
     [
         ("docs/train.md", "task", TASKS),
+        ("docs/learners.md", "learner", LEARNERS),
         ("docs/formats.md", "format", FORMATS),
         ("docs/formats.md", "tokenizer", TOKENIZERS),
         ("docs/formats.md", "scheme", SCHEMES),
@@ -348,12 +376,40 @@ def test_the_model_file_page_has_every_array_and_key(tmp_path: Path) -> None:
     (tmp_path / "places.txt").write_text("the garden\n")
     data = [({"word": ["in", "the", "garden"], "pos": ["IN", "DT", "NN"]}, ["O", "B-X", "I-X"])]
     lists = {"NAME": str(tmp_path / "places.txt")}
-    model = mg.train(data, task="chunking", passes=1, lists=lists).saved
+    model = mg.train(data, task="chunking", passes=1, lists=lists, average="vote").saved
     rows = {row[0].strip("`"): row for row in rows_of("docs/model-file.md", "array")}
     assert set(rows) == {*model.arrays, "wide"}
-    codes = {"uint8": "U8", "uint16": "U16", "uint32": "U32", "uint64": "U64", "float32": "F32"}
-    assert all(rows[name][1] == codes[np.dtype(a.dtype).name] for name, a in model.arrays.items())
+    assert all(rows[name][1] == code_of(array) for name, array in model.arrays.items())
     assert described_keys() == set(model.metadata())
+
+
+def code_of(array: np.ndarray[Any, Any]) -> str:
+    return {"f": "F", "u": "U"}[array.dtype.kind] + str(8 * array.dtype.itemsize)
+
+
+STATES: list[dict[str, Any]] = [
+    {"average": "vote"},
+    {"l1_cumulative": 0.01, "shuffle_average": 2},
+    {"learner": "arow"},
+    {"learner": "crf"},
+]
+
+
+def test_the_model_file_page_has_every_array_of_a_learning_state() -> None:
+    kept: dict[str, str] = {}
+    for settings in STATES:
+        data = mg.read_conll(io.StringIO(CHUNKS), "word pos chunk")
+        arrays = mg.train(data, task="chunking", passes=5, state=True, **settings).saved.arrays
+        for name, array in arrays.items():
+            if name.startswith("state."):  # of one of several models, or one of several pairs
+                plain = re.sub(r"\.\d+$", ".K", re.sub(r"^state\.\d+\.", "state.", name))
+                kept[plain] = code_of(array)
+    shown: dict[str, str] = {}
+    for row in rows_of("docs/model-file.md", "state array"):
+        names = re.findall(r"`([\w.]+)`", row[0])
+        codes = row[1].split(", ") if "," in row[1] else [row[1]] * len(names)
+        shown |= dict(zip(names, codes, strict=True))
+    assert shown == kept
 
 
 def test_the_python_page_has_the_facade() -> None:

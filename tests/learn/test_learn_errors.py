@@ -25,10 +25,16 @@ PAIR = (["a", "b"], ["B-X", "O"])
     [
         ({"pases": 3}, "unknown setting 'pases'. Did you mean 'passes'?"),
         ({"cut_off": 3}, "Did you mean 'cutoff'?"),
-        ({"xyzzy": 3}, "Expected one of: average, cutoff"),
+        ({"xyzzy": 3}, "Expected one of: average, bpm-init, candidates, class-weights, cutoff"),
+        ({"l1_cumulativ": 3}, "unknown setting 'l1-cumulativ'. Did you mean 'l1-cumulative'?"),
+        ({"rate": 0.1}, "unknown setting 'rate'"),
+        ({"learner": "crf", "average": "mean"}, "unknown setting 'average'"),
+        ({"learner": "maxent", "normalise": "steps"}, "unknown setting 'normalise'"),
         ({"task": "chunkin"}, "unknown task 'chunkin'. Did you mean 'chunking'?"),
         ({"structure": "chian"}, "Did you mean 'chain'?"),
         ({"learner": "perceptrons"}, "Did you mean 'perceptron'?"),
+        ({"learner": "max-ent"}, "unknown learner 'max-ent'. Did you mean 'maxent'?"),
+        ({"learner": "svm"}, "Expected one of: arow, crf, margin, maxent, pa, perceptron."),
         ({"features": "chunkng"}, "chunking"),
         ({"passes": 0}, "found 0, expected a whole number from 1 to"),
         ({"passes": "many"}, "setting 'passes': found 'many'"),
@@ -39,7 +45,25 @@ PAIR = (["a", "b"], ["B-X", "O"])
         ({"passes": float("nan")}, "setting 'passes'"),
         ({"order": 3}, "setting 'order': found 3"),
         ({"patience": -1}, "setting 'patience'"),
-        ({"average": "median"}, "expected mean or none"),
+        ({"average": "median"}, "expected mean, none or vote"),
+        ({"candidates": 0}, "setting 'candidates': found 0"),
+        ({"learner": "margin", "C": -1}, "setting 'C': found -1, expected a number from 0.0 to"),
+        ({"learner": "pa", "C": 0}, "setting 'C': found 0"),
+        ({"learner": "pa", "C": float("nan")}, "setting 'C': found nan"),
+        ({"learner": "pa", "C": "nan"}, "setting 'C': found 'nan'"),
+        ({"learner": "pa", "variant": "III"}, "setting 'variant': found 'III', expected 0, I or II"),
+        ({"learner": "arow", "r": 0}, "setting 'r': found 0"),
+        ({"learner": "crf", "algorithm": "gis"}, "setting 'algorithm': found 'gis', expected lbfgs or sgd"),
+        ({"learner": "crf", "support": "some"}, "setting 'support': found 'some', expected gold or all"),
+        ({"learner": "crf", "decay": 1.5}, "setting 'decay': found 1.5"),
+        ({"learner": "crf", "memory": 0}, "setting 'memory': found 0"),
+        ({"learner": "crf", "tolerance": -1e-9}, "setting 'tolerance': found -1e-09"),
+        ({"learner": "crf", "algorithm": "sgd", "l1": 1}, "algorithm=sgd takes l1 or l2, not both"),
+        ({"learner": "crf", "algorithm": "sgd"}, "setting 'l2': found 1.0 for 1 examples"),
+        ({"learner": "maxent", "search": "greedy"}, "setting 'search': found 'greedy', expected exact or be"),
+        ({"learner": "maxent", "beam": 0}, "setting 'beam': found 0"),
+        ({"unit": "paragraph"}, "setting 'unit': found 'paragraph', expected sentence or document"),
+        ({"state": "perhaps"}, "setting 'state': found 'perhaps', expected on or off"),
         ({"shuffle": "perhaps"}, "expected on or off"),
         ({"scheme": "IOB9"}, "setting 'scheme'"),
         ({"encode": "IOB9"}, "setting 'encode'"),
@@ -71,6 +95,20 @@ def test_choices_may_come_in_any_case(value: str) -> None:
     assert make_recipe(settings={"encode": "SAME"}).settings["encode"] == "same"
 
 
+@pytest.mark.parametrize(("algorithm", "passes"), [("lbfgs", 500), ("sgd", 30)])
+def test_what_a_pass_is_worth_depends_on_the_algorithm(algorithm: str, passes: int) -> None:
+    recipe = make_recipe(learner="crf", settings={"algorithm": algorithm})
+    assert recipe.settings["passes"] == passes
+    given = make_recipe(learner="crf", settings={"algorithm": algorithm, "passes": 7})
+    assert given.settings["passes"] == 7
+
+
+def test_names_may_have_either_line() -> None:
+    """A hyphen cannot stand in a keyword: Python writes l1_cumulative, the shell l1-cumulative."""
+    for name in ("l1-cumulative", "l1_cumulative"):
+        assert make_recipe(settings={name: 0.5}).settings["l1-cumulative"] == 0.5
+
+
 def test_expected_values_are_spelled_plainly() -> None:
     with pytest.raises(mg.SettingsError, match="found -1, expected a whole number from 0 to 2147483648"):
         make_recipe(settings={"cutoff": -1})
@@ -88,6 +126,12 @@ def test_settings_are_declared_once() -> None:
                 assert setting.help.endswith(".")
                 assert setting.expected()
     assert resolve(declared("chain", "perceptron"), {}) == make_recipe().settings
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_settings_that_are_a_learners_own_choice_reach_the_structure(task: str) -> None:
+    assert make_recipe(task, learner="maxent").settings["normalise"] == "steps"
+    assert "normalise" not in make_recipe(task).settings
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -220,3 +264,13 @@ def test_feature_columns_must_be_there(tmp_path: Path) -> None:
 def test_values_that_are_not_strings_are_refused() -> None:
     with pytest.raises(mg.DataError, match="found a token or label that is not a string"):
         mg.train([(["a", 1], ["X", "Y"])])  # type: ignore[list-item]
+
+
+@pytest.mark.parametrize(("rate", "fits"), [(0.1, True), (19.0, True), (21.0, False)])
+def test_a_step_of_gradient_descent_must_not_turn_weights_around(toys: Toys, rate: float, fits: bool) -> None:
+    options: dict[str, Any] = {"learner": "crf", "algorithm": "sgd", "passes": 1, "l2": 1.0, "rate": rate}
+    if fits:
+        assert mg.train(toys(20), **options).labels
+        return
+    with pytest.raises(mg.SettingsError, match=r"l2 and rate \* l2 must be below the number of examples"):
+        mg.train(toys(20), **options)

@@ -92,7 +92,15 @@ def test_the_container_is_safetensors(saved_file: Path, tagger: mg.Tagger) -> No
         assert np.array_equal(tensor, tagger.saved.arrays[name])
     with safe_open(saved_file, "numpy") as opened:
         metadata = opened.metadata()
-    assert (metadata["format"], metadata["format_version"]) == ("marginalia", "1")
+    assert (metadata["format"], metadata["format_version"]) == ("marginalia", "2")
+
+
+def test_the_first_format_can_still_be_read(tagger: mg.Tagger, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("marginalia.model.file.VERSION", 1)
+    old = tagger.to_bytes()
+    monkeypatch.undo()
+    assert b'"format_version":"1"' in old
+    assert mg.Tagger.from_bytes(old).to_bytes() == tagger.to_bytes()
 
 
 def test_metadata_tell_how_the_model_was_made(taggers: dict[str, mg.Tagger], tmp_path: Path) -> None:

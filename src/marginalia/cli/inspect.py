@@ -104,6 +104,7 @@ def _plain(weights: Iterable[Weighted]) -> list[dict[str, Any]]:
 def _lines(found: dict[str, Any], paint: Paint) -> Iterator[str]:
     yield from _facts(found)
     yield from _history(found["history"])
+    yield from _diagnostics(found["diagnostics"])
     if not found["has_names"]:
         yield ""
         yield "the features' names were not kept (names=off); they are shown as numbers"
@@ -149,7 +150,20 @@ def _history(history: list[dict[str, Any]]) -> Iterator[str]:
     for record in history:
         best = " *" if record["best"] else ""
         dev = "" if record.get("dev") is None else f"  dev {record['dev']:6.2f}{best}"
-        yield f"    {record['number']:3}  error {record['error']:6.3f}%{dev}"
+        yield f"    {record['number']:3}  {_course(record)}{dev}"
+
+
+def _diagnostics(found: dict[str, Any]) -> Iterator[str]:
+    for name, value in found.items():
+        shown = f"{value:,.4g}" if isinstance(value, float) else _spelled(value)
+        yield f"    {name.replace('_', ' ')}: {shown}"
+
+
+def _course(record: dict[str, Any]) -> str:
+    """The training error, or what learners without one minimise."""
+    if record["error"] is not None:
+        return f"error {record['error']:6.3f}%"
+    return "" if record.get("loss") is None else f"loss {record['loss']:,.1f}"
 
 
 def _weights(weights: list[dict[str, Any]], paint: Paint) -> Iterator[str]:

@@ -26,7 +26,7 @@ def model_layout(saved: SavedModel, args: argparse.Namespace, *, labelled: bool 
     kept = {name: saved.options[name] for name in taken if name in saved.options}
     options = {**kept, **reader_arguments(given)}
     columns, label = _columns(saved, format, args.columns, args.label)
-    return Layout(format, columns, label, options)
+    return Layout(format, columns, label, options, saved.settings.get("unit") == "document")
 
 
 def input_layout(saved: SavedModel, args: argparse.Namespace) -> Layout:

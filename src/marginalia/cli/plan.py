@@ -22,7 +22,19 @@ from marginalia.cli.reading import (
 from marginalia.config import suggestion
 from marginalia.errors import SettingsError
 
-_TEXTS = ("output", "task", "columns", "label", "format", "structure", "features", "learner")
+_TEXTS = (
+    "output",
+    "task",
+    "columns",
+    "label",
+    "format",
+    "structure",
+    "features",
+    "learner",
+    "start",
+    "sample_weights",
+    "parallel",
+)
 _NUMBERS = ("seed", "threads")
 _PATHS = ("train", "dev")
 _TABLES = {"lists": "list", "set": "set"}  # recipe key: command line option
@@ -46,6 +58,8 @@ class Plan:
     learner: str = "perceptron"
     seed: int = 1
     threads: int = 1
+    start: str | None = None
+    sample_weights: str | None = None
     lists: dict[str, str] = field(default_factory=dict)
     settings: dict[str, Any] = field(default_factory=dict)
     options: dict[str, Any] = field(default_factory=dict)
@@ -120,14 +134,23 @@ def _placed(values: dict[str, Any], folder: str) -> dict[str, Any]:
         if name in values:
             listed = [values[name]] if isinstance(values[name], str) else values[name]
             placed[name] = [place(path) for path in listed]
-    if "output" in values:
-        placed["output"] = place(values["output"])
+    for name in ("output", "start", "sample_weights"):
+        if name in values:
+            placed[name] = place(values[name])
     if "columns" in values and isinstance(values["columns"], list):
         placed["columns"] = " ".join(values["columns"])
     if "features" in values and not _is_set(values["features"]):
         placed["features"] = place(values["features"])
+    if (costs := costs_file(values.get("set", {}))) is not None:
+        placed["set"] = {**values["set"], "costs": place(costs)}
     placed["lists"] = {name: place(path) for name, path in values.get("lists", {}).items()}
     return placed
+
+
+def costs_file(settings: Mapping[str, Any]) -> str | None:
+    """The file that the setting `costs` names, if it is one."""
+    costs = settings.get("costs", "hamming")
+    return costs if isinstance(costs, str) and costs.lower() != "hamming" else None
 
 
 def _is_set(name: str) -> bool:
@@ -147,6 +170,13 @@ def _overridden(values: dict[str, Any], args: argparse.Namespace, data: list[str
     return merged
 
 
+def _with_parallel(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings; --parallel is a shorter way to one of them."""
+    if "parallel" not in values:
+        return dict(values["set"])
+    return {**values["set"], "parallel": values["parallel"]}
+
+
 def _plan(values: Mapping[str, Any]) -> Plan:
     from marginalia.learn.recipe import TASKS
 
@@ -164,8 +194,10 @@ def _plan(values: Mapping[str, Any]) -> Plan:
         label=values.get("label") or (task.label if task else None),
         format=format,
         features=values.get("features"),
+        start=values.get("start"),
+        sample_weights=values.get("sample_weights"),
         lists=values["lists"],
-        settings=values["set"],
+        settings=_with_parallel(values),
         options=reader_arguments(options),
         **chosen,
     )

@@ -78,7 +78,8 @@ class TrainingProgress:
         """Draw one record."""
         if not record.finished:
             fraction = record.sentences / max(record.total, 1)
-            self._bar.draw(fraction, _pass(record), f" error {record.error:5.2f}%  {seconds(record.seconds)}")
+            error = "" if record.error is None else f" error {record.error:5.2f}%"
+            self._bar.draw(fraction, _pass(record), f"{error}  {seconds(record.seconds)}")
             return
         self._bar.clear()
         self._notes.say(f"{_pass(record)} {_line(record)}")
@@ -95,4 +96,8 @@ def _pass(record: Progress) -> str:
 
 def _line(record: Progress) -> str:
     dev = "" if record.dev is None else f"  dev {record.dev:6.2f}{' *' if record.best else '  '}"
-    return f" training error {record.error:6.3f}%{dev}  {seconds(record.seconds)}"
+    if record.error is not None:
+        course = f" training error {record.error:6.3f}%"
+    else:
+        course = "" if record.loss is None else f" loss {record.loss:,.1f}"
+    return f"{course}{dev}  {seconds(record.seconds)}"

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from marginalia.config import Scalar, Setting
 
-_INDENT = 12
+_INDENT = 20
 
 
 def settings_text(structure: str, learner: str) -> str:

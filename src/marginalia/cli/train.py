@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from marginalia.cli.arguments import Verbs, add_reading, add_threads, name_and_value, natural, verb_parser
 from marginalia.cli.output import check_writable
-from marginalia.cli.plan import Plan, make_plan
+from marginalia.cli.plan import Plan, costs_file, make_plan
 from marginalia.cli.progress import Notes, TrainingProgress
 from marginalia.cli.reading import must_exist, seekable
 from marginalia.cli.text import count, seconds, size
@@ -56,7 +56,11 @@ def add_parser(verbs: Verbs) -> None:
     parser.add_argument(
         "--features", metavar="NAME|FILE", help="a set or a template file (default: the task's)"
     )
-    parser.add_argument("--learner", metavar="NAME", help="how weights are learned (default: perceptron)")
+    parser.add_argument(
+        "--learner",
+        metavar="NAME",
+        help="perceptron, margin, pa, arow, maxent or crf (default: perceptron)",
+    )
     parser.add_argument(
         "--set",
         metavar="NAME=VALUE",
@@ -67,8 +71,19 @@ def add_parser(verbs: Verbs) -> None:
     parser.add_argument(
         "--list", metavar="NAME=FILE", type=name_and_value, action="append", help="a phrase list (gazetteer)"
     )
+    parser.add_argument(
+        "--start",
+        metavar="MODEL",
+        help="begin with a model's weights (with state=on: go on where it stopped)",
+    )
+    parser.add_argument(
+        "--sample-weights", metavar="FILE", help="how much each example counts, a number a line"
+    )
+    parser.add_argument(
+        "--parallel", metavar="HOW", help="mix: split the data over --threads models, average after each pass"
+    )
     parser.add_argument("--seed", metavar="N", type=natural, help="seed of all that is random (default: 1)")
-    add_threads(parser, "threads that score the dev data")
+    add_threads(parser, "threads for whatever can be done side by side")
     add_reading(parser, "by suffix, .conllu and .jsonl; else columns, the last one is the label")
     parser.add_argument("--json", action="store_true", help="end with one JSON object instead of text")
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress on standard error")
@@ -92,6 +107,7 @@ def run(args: argparse.Namespace) -> int:
     plan = make_plan(args)
     must_exist([*plan.train, *plan.dev])
     inputs = [*plan.train, *plan.dev, *args.data, *plan.lists.values(), plan.features or ""]
+    inputs += [path for path in (plan.sample_weights, costs_file(plan.settings)) if path]
     check_writable(plan.output, inputs)
     with seekable([*plan.train, *plan.dev]) as paths:
         training = prepare(plan, paths[: len(plan.train)], paths[len(plan.train) :])
@@ -106,7 +122,10 @@ def run(args: argparse.Namespace) -> int:
 def prepare(plan: Plan, train: list[str], dev: list[str]) -> Training:
     """The run of a plan, data read and features extracted."""
     from marginalia import learn
+    from marginalia.decode import load
+    from marginalia.learn.samples import read_sample_weights
 
+    start = load(plan.start).saved if plan.start else None
     recipe = learn.make_recipe(
         plan.task,
         structure=plan.structure,
@@ -114,7 +133,7 @@ def prepare(plan: Plan, train: list[str], dev: list[str]) -> Training:
         learner=plan.learner,
         seed=plan.seed,
         lists=plan.lists,
-        settings=plan.settings,
+        settings=learn.inherited(start, plan.settings, plan.features, plan.lists),
     )
     return learn.prepare(
         train,
@@ -125,6 +144,8 @@ def prepare(plan: Plan, train: list[str], dev: list[str]) -> Training:
         format=plan.format,
         options=plan.options,
         threads=plan.threads,
+        start=start,
+        sample_weights=read_sample_weights(plan.sample_weights) if plan.sample_weights else None,
     )
 
 
@@ -193,7 +214,10 @@ def summary(training: Training, model: Tagger, path: str, interrupted: bool) -> 
         "labels": list(model.labels),
         "label_count": len(model.labels),
         "scheme": training.coder.scheme,
+        "nonzero_weights": int((arrays["weights"] != 0).sum() + (arrays["constants"] != 0).sum()),
         "training_error": passes[-1].error if passes else None,
+        "loss": passes[-1].loss if passes else None,
+        "diagnostics": model.saved.diagnostics,
         "interrupted": interrupted,
         "notes": training.notes,
     }

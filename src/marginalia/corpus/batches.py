@@ -28,6 +28,7 @@ class Layout:
     columns: tuple[str, ...] = ()
     label: str = ""
     options: dict[str, Any] = field(default_factory=dict)
+    whole_documents: bool = False  # are batches to end where documents end?
 
 
 @dataclass(frozen=True)
@@ -43,15 +44,31 @@ def read_batches(
 ) -> Iterator[Batch]:
     """The sentences of a file. The label column may be missing unless it is among those in `need`."""
     if layout.format == "conll":
-        for block in read_blocks(source, block_bytes=block_bytes, **layout.options):
+        for block in read_blocks(
+            source, block_bytes=block_bytes, whole_documents=layout.whole_documents, **layout.options
+        ):
             if block.table.tokens or not need:
                 yield Batch(_named(block, layout))
         return
     wanted = tuple(dict.fromkeys([*layout.columns, *need]))
     sentences = _records(source, layout, wanted)
-    while listed := list(islice(sentences, _SENTENCES)):
+    for listed in in_groups(sentences, _SENTENCES, layout.whole_documents):
         present = tuple(name for name in wanted if name in listed[0].columns or name in need)
         yield Batch(pack(listed, present, name_of(source)), listed)
+
+
+def in_groups(sentences: Iterator[Sentence], size: int, whole_documents: bool) -> Iterator[list[Sentence]]:
+    """Lists of so many sentences, or up to the end of the document in which that number is reached."""
+    listed = list(islice(sentences, size))
+    while listed:
+        following: list[Sentence] = []
+        for sentence in sentences if whole_documents else ():
+            if sentence.document != listed[-1].document:
+                following = [sentence]
+                break
+            listed.append(sentence)
+        yield listed
+        listed = following + list(islice(sentences, size))
 
 
 def _named(block: Block, layout: Layout) -> Block:
@@ -72,7 +89,9 @@ def _records(source: Source, layout: Layout, wanted: tuple[str, ...]) -> Iterato
     options = dict(layout.options)
     if layout.format == "conllu":
         options["keys"] = [name.removeprefix("misc.") for name in wanted if name.startswith("misc.")]
-    for sentence in format_of("", layout.format).read(source, **options):
+    for number, sentence in enumerate(format_of("", layout.format).read(source, **options)):
+        if layout.format != "conllu":  # no marks of documents: each sentence is one
+            sentence.document = number
         if layout.label == "label" and "label" not in sentence.columns and layout.format == "jsonl":
             sentence.columns["label"] = labels_of(sentence.spans, len(sentence), "IOB2")
         yield sentence

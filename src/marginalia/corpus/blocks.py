@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -45,6 +45,10 @@ class Block:
     ) -> bytes:
         """The text as it was read, with `labels[ids[token]]` as a last field (separator: the file's own)."""
         return self.table.render(list(labels), ids, separator)
+
+    def by_document(self) -> Block:
+        """The block with the sentences of each document joined into one; the tokens stay the same."""
+        return replace(self, table=self.table.concatenate_documents())
 
     def error(self, message: str, token: int, name: str) -> DataError:
         """A `DataError` that points at one field."""
@@ -87,7 +91,8 @@ def pack(
                 raise DataError(f"found no complete column {name!r}", file=file, line=sentence.line or None)
             values.extend(sentence.columns[name])
     try:
-        table = from_columns(flat, [len(sentence) for sentence in listed])
+        lengths = [len(sentence) for sentence in listed]
+        table = from_columns(flat, lengths, [sentence.document for sentence in listed])
     except TypeError:
         raise DataError("found a token or label that is not a string", file=file) from None
     except ValueError as error:
@@ -115,10 +120,12 @@ def read_blocks(
     separator: str | None = None,
     comments: str | None = "auto",
     block_bytes: int | None = 1 << 20,
+    whole_documents: bool = False,
 ) -> Iterator[Block]:
     r"""Read a column file in blocks of whole sentences; memory stays flat however long the file is.
 
-    `block_bytes` is their usual size; None makes one block of the whole file.
+    `block_bytes` is their usual size; None makes one block of the whole file. With `whole_documents` they
+    end where documents end.
     Fields are separated by blanks or tabs, or by single tabs only with `separator="\t"`; without
     `columns` the names are guessed from their number. Blank lines end sentences; a line whose first
     field is `-DOCSTART-` begins a document. `comments`: with "auto", a line that starts with `#` is a
@@ -132,7 +139,7 @@ def read_blocks(
     )
     with open_source(source) as stream:
         undecided = b""
-        for chunk, is_last in _sentence_chunks(stream, block_bytes):
+        for chunk, is_last in _sentence_chunks(stream, block_bytes, whole_documents):
             text = undecided + chunk
             if not text and block_bytes is not None:
                 break
@@ -164,12 +171,25 @@ def _sentence_cut(buffer: bytearray, start: int) -> int:
     return match.end() if match else 0
 
 
-def _sentence_chunks(stream: BinaryIO, size: int | None) -> Iterator[tuple[bytes, bool]]:
+def _document_cut(buffer: bytearray, start: int) -> int:
+    """Where the last document after `start` begins; 0 if none does."""
+    mark, end = b"\n-DOCSTART-", len(buffer)
+    while (at := buffer.rfind(mark, start, end)) >= 0:
+        if bytes(buffer[at + len(mark) : at + len(mark) + 1]) in (b"\n", b"\r", b" ", b"\t"):
+            return at + 1
+        end = at + len(mark) - 1  # a word that begins like a mark, or a line that may still grow
+    return 0
+
+
+def _sentence_chunks(
+    stream: BinaryIO, size: int | None, whole_documents: bool
+) -> Iterator[tuple[bytes, bool]]:
     """Chunks that end with a blank line, and whether it is the last one, which may end otherwise."""
+    find_cut = _document_cut if whole_documents else _sentence_cut
     buffer, scanned = bytearray(stream.read() if size is None else b""), 0
     while size is not None and (chunk := stream.read(max(size, 1))):
         buffer += chunk
-        if cut := _sentence_cut(buffer, scanned):
+        if cut := find_cut(buffer, scanned):
             yield bytes(buffer[:cut]), False
             del buffer[:cut]
         # Nothing before the last line, which may still grow, needs a second look.

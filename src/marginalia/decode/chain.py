@@ -21,7 +21,7 @@ from marginalia.corpus.schemes import legal_transitions
 from marginalia.errors import DataError, MarginaliaError, ModelError
 from marginalia.features.compiling import compile_program, has_ends, has_label_bigram
 from marginalia.features.program import Program
-from marginalia.model import SavedModel
+from marginalia.model import SavedModel, phrases_of
 
 SETTINGS = (
     Setting("order", 1, "Labels an output feature looks back: 1 for label bigrams, 2 for trigrams.", 1, 2),
@@ -59,7 +59,9 @@ def chain_shape(
     start, transition, end = legal_transitions(labels, encoding if settings["legal"] else None)
     flat = np.ascontiguousarray(transition, dtype=np.uint8).reshape(-1)
     learned = has_label_bigram(program)
-    return _core.ChainShape(len(labels), order, learned, start, flat, end, has_ends(program))
+    local = settings.get("normalise") == "steps"
+    beam = settings["beam"] if settings.get("search") == "beam" else 0
+    return _core.ChainShape(len(labels), order, learned, start, flat, end, has_ends(program), local, beam)
 
 
 class ChainTraining:
@@ -71,13 +73,20 @@ class ChainTraining:
         self._shape = chain_shape(labels, encoding, settings, program)
         self.constants = self._shape.constants
 
-    def learner(self, examples: _core.Examples, weights: _core.WeightTable) -> _core.ChainLearner:
-        """The examples with the weights to learn, ready for the learners' passes."""
-        return _core.ChainLearner(self._shape, examples, weights)
+    def batch(self, examples: _core.Examples) -> _core.ChainExamples:
+        """The examples as outputs of this chain."""
+        return _core.ChainExamples(self._shape, examples)
 
-    def decode(self, examples: _core.Examples, weights: _core.SparseRows, first: int, last: int) -> Ids:
-        """The best labels of the examples from `first` to `last` (exclusive)."""
-        return _core.decode_chain(self._shape, examples, weights, first, last)
+    def moved_constants(self, labels: int) -> npt.NDArray[np.int64]:
+        """Where each constant of a chain over only the first `labels` labels is in this one."""
+        old, new = labels, self._shape.labels
+        label, pair = np.arange(old), (np.arange(old)[:, None] * new + np.arange(old)).reshape(-1)
+        parts = [label, new + label, 2 * new + pair]
+        if self._shape.order == 2:
+            older = np.append(np.arange(old), new)  # the last: before the sentence
+            first = 2 * new + new * new
+            parts.append((first + older[:, None] * new * new + pair).reshape(-1))
+        return np.concatenate(parts).astype(np.int64)
 
 
 class ChainDecoder:
@@ -88,10 +97,8 @@ class ChainDecoder:
         try:
             self._shape = chain_shape(saved.labels, saved.encoding, saved.settings, saved.program)
             self._model = _core.ChainModel(self._shape, saved.arrays)
-            self._phrases = {
-                name: _core.PhraseSet.from_states(saved.arrays[f"list.{name}"])
-                for name in saved.program.lists
-            }
+            self._candidates = _candidates_of(saved)
+            self._phrases = phrases_of(saved)
             program = compile_program(saved.program, saved.columns, self._phrases)
         except (ValueError, LookupError, TypeError, OverflowError, RuntimeError, MarginaliaError) as error:
             raise ModelError(f"the parts of the model do not fit each other: {error}") from error
@@ -102,7 +109,10 @@ class ChainDecoder:
         """The best label ids of all tokens of a block."""
         if not block.table.tokens:  # such a block may have no columns
             return np.zeros(0, np.int32)
-        return self._model.best(self._program(block), block.table, self._space())
+        program, space = self._program(block), self._space()
+        if self._candidates:
+            return self._model.voted(program, block.table, self._candidates, space)
+        return self._model.best(program, block.table, space)
 
     def k_best(
         self, block: Block, sentence: int, k: int | None = None
@@ -172,6 +182,18 @@ class ChainDecoder:
             self._local.space = _core.ChainSpace()
         space: _core.ChainSpace = self._local.space
         return space
+
+
+def _candidates_of(saved: SavedModel) -> int:
+    """On how many outputs the versions of the weights vote; 0 if they do not."""
+    if "vote_steps" not in saved.arrays:
+        return 0
+    candidates = saved.settings["candidates"]
+    if not isinstance(candidates, int) or candidates < 1:
+        raise ValueError(f"votes: found {candidates!r} candidates")
+    if len(saved.arrays["vote_row_end"]) != len(saved.arrays["keys"]) + 1:
+        raise ValueError("votes: the log does not fit the weights")
+    return candidates
 
 
 def constants_of(ids: Sequence[int], size: int, order: int) -> Iterator[tuple[str, int, tuple[int, ...]]]:

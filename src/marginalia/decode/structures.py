@@ -17,11 +17,56 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 
-class Passes(Protocol):
-    """Examples and the weights to learn: a method for each learner of the core, one part of a pass each."""
+class Examples(Protocol):
+    """A batch of examples, seen as outputs of a structure: what core/learn asks (bind/structure.hpp)."""
 
-    def perceptron(self, order: npt.NDArray[np.uint32], step: int) -> tuple[int, int, int, int, int]:
-        """Learns from examples in order: (step, examples, mistakes, tokens, wrong tokens)."""
+    def learn(
+        self,
+        weights: _core.WeightTable,
+        rule: _core.Rule,
+        order: npt.NDArray[np.uint32],
+        step: int,
+        sample_weights: npt.NDArray[np.float64],
+        dropout_input: float = 0.0,
+        dropout_features: float = 0.0,
+        dropout_seed: int = 0,
+    ) -> dict[str, Any]:
+        """Applies a rule to the examples in order; what was counted."""
+
+    def make_room(self, weights: _core.WeightTable, whole_rows: bool) -> None:
+        """Makes room for the weights of the gold outputs' features."""
+
+    def count_gold(
+        self,
+        weights: _core.SparseRows,
+        sample_weights: npt.NDArray[np.float64],
+        counts: npt.NDArray[np.float64],
+    ) -> None:
+        """Adds the gold outputs' feature counts, by weight."""
+
+    def expectations(
+        self,
+        weights: _core.SparseRows,
+        first: int,
+        last: int,
+        sample_weights: npt.NDArray[np.float64],
+        local: bool,
+        gradient: npt.NDArray[np.float64],
+    ) -> float:
+        """Adds expected feature counts, by weight; the sum of log Z."""
+
+    def margins(
+        self, weights: _core.SparseRows, first: int, last: int
+    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """Margins of gold over the best other output, and the norms of their differences."""
+
+    def voted(
+        self, weights: _core.SparseRows, votes: _core.Votes, k: int, first: int, last: int
+    ) -> npt.NDArray[np.int32]:
+        """The same by vote of all versions of the weights among the k best."""
+
+    def best(self, weights: _core.SparseRows, first: int, last: int) -> npt.NDArray[np.int32]:
+        """The best labels of the examples from `first` to `last` (exclusive)."""
 
 
 class StructureInTraining(Protocol):
@@ -29,13 +74,11 @@ class StructureInTraining(Protocol):
 
     constants: int
 
-    def learner(self, examples: _core.Examples, weights: _core.WeightTable) -> Passes:
-        """The examples with the weights to learn."""
+    def batch(self, examples: _core.Examples) -> Examples:
+        """The examples as this structure sees them."""
 
-    def decode(
-        self, examples: _core.Examples, weights: _core.SparseRows, first: int, last: int
-    ) -> npt.NDArray[np.int32]:
-        """The best labels of the examples from `first` to `last` (exclusive)."""
+    def moved_constants(self, labels: int) -> npt.NDArray[np.int64]:
+        """Where each constant of a structure with only the first `labels` labels is in this one."""
 
 
 class StructureInUse(Protocol):

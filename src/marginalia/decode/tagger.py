@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from marginalia.corpus.batches import Batch
+from marginalia.corpus.batches import Batch, in_groups
 from marginalia.corpus.blocks import Block, pack
 from marginalia.corpus.records import Sentence, Span
 from marginalia.corpus.schemes import convert, labels_of, spans_of
@@ -56,6 +56,7 @@ class Tagger:
                 f"the model has the structure '{saved.structure}', which this version does not know."
             )
         self.saved = saved
+        self._by_document = saved.settings.get("unit") == "document"
         self.decoder = STRUCTURES[saved.structure].decoder(saved)
         try:
             self._spelling = _Spelling(saved)
@@ -79,8 +80,8 @@ class Tagger:
 
     def tag_all(self, sentences: Iterable[Input], threads: int = 1) -> list[Tagged]:
         """Label sentences; the result does not depend on the number of threads."""
-        records = [self._record(sentence) for sentence in sentences]
-        parts = [records[i : i + 500] for i in range(0, len(records), 500)]
+        records = [self._record(sentence, number) for number, sentence in enumerate(sentences)]
+        parts = in_groups(iter(records), 500, self._by_document)
         batches = (Batch(pack(part, self.feature_columns), part) for part in parts)
         results: list[Tagged] = []
         for batch, ids in self.tag_batches(batches, threads):
@@ -135,9 +136,10 @@ class Tagger:
         return Tagger.from_bytes, (self.to_bytes(),)
 
     def _best(self, batch: Batch) -> Ids:
-        return self._spelling.user_ids(self.decoder.best(batch.block), batch.block)
+        block = batch.block.by_document() if self._by_document else batch.block
+        return self._spelling.user_ids(self.decoder.best(block), batch.block)
 
-    def _record(self, sentence: Input) -> Sentence:
+    def _record(self, sentence: Input, number: int = 0) -> Sentence:
         if isinstance(sentence, Sentence):
             return sentence
         if isinstance(sentence, str):
@@ -151,7 +153,7 @@ class Tagger:
                 f"found columns {', '.join(columns)}, but this model also needs {', '.join(missing)}: "
                 "pass a mapping from column names to lists"
             )
-        record = Sentence({name: list(columns[name]) for name in self.feature_columns})
+        record = Sentence({name: list(columns[name]) for name in self.feature_columns}, document=number)
         if len({len(values) for values in record.columns.values()}) > 1:
             raise DataError("found columns of different lengths, expected one value per token in each")
         return record
@@ -165,7 +167,9 @@ class _Spelling:
 
     def __init__(self, saved: SavedModel) -> None:
         self._saved = saved
-        self._same = saved.scheme == saved.encoding
+        # The spans of documents may go on from one sentence to the next: as labels of sentences they may not.
+        crosses = saved.scheme is not None and saved.settings.get("unit") == "document"
+        self._same = saved.scheme == saved.encoding and not crosses
         self.labels = list(saved.labels) if self._same else _all_labels(saved)
         self._numbers = {label: i for i, label in enumerate(self.labels)}
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from marginalia.corpus.batches import guess_layout
-from marginalia.decode.tagger import Tagger
+from marginalia.decode.tagger import Tagger, load
+from marginalia.errors import SettingsError
 from marginalia.learn.data import Corpus, Data, corpus_of_records
 from marginalia.learn.recipe import TASKS, Recipe, make_recipe
 from marginalia.learn.training import Progress, Training
+from marginalia.model import SavedModel
 
-__all__ = ["TASKS", "Progress", "Recipe", "Training", "make_recipe", "prepare", "train"]
+__all__ = ["TASKS", "Progress", "Recipe", "Training", "inherited", "make_recipe", "prepare", "train"]
 
 
 def train(
@@ -30,15 +33,19 @@ def train(
     lists: Mapping[str, str] | None = None,
     seed: int = 1,
     threads: int = 1,
+    start: Tagger | str | os.PathLike[str] | None = None,
+    sample_weights: Sequence[float] | None = None,
     on_progress: Callable[[Progress], object] | None = None,
     **settings: Any,
 ) -> Tagger:
     """Train a model on files, sentence records or (tokens, labels) pairs.
 
     `task`, `structure`, `features` and `learner` are names (see the documentation), `features` may be a
-    template file. `options` are those of the files' reader, such as `{"separator": "\\t"}`. All other
-    keywords are settings, as after `--set` on the command line.
+    template file. `start` is a model to begin with: its features and labels are used. `sample_weights` has
+    a number for each example. `options` are those of the files' reader, such as `{"separator": "\\t"}`. All
+    other keywords are settings, as after `--set` on the command line.
     """
+    begin = _start(start)
     recipe = make_recipe(
         task,
         structure=structure,
@@ -46,7 +53,7 @@ def train(
         learner=learner,
         seed=seed,
         lists=lists,
-        settings=settings,
+        settings=inherited(begin, settings, features, lists),
     )
     run = prepare(
         data,
@@ -57,6 +64,8 @@ def train(
         format=format or _format(task),
         options=options,
         threads=threads,
+        start=begin,
+        sample_weights=sample_weights,
     )
     for record in run:
         if on_progress is not None:
@@ -74,16 +83,25 @@ def prepare(
     format: str | None = None,
     options: Mapping[str, Any] | None = None,
     threads: int = 1,
+    start: SavedModel | None = None,
+    sample_weights: Sequence[float] | None = None,
 ) -> Training:
     """A training run with its data read and its features extracted, about to begin."""
-    stream = bool(recipe.settings["stream"])
-    corpus = _corpus(data, columns, label, format, dict(options or {}), stream)
+    settings = recipe.settings
+    if start is not None:
+        columns, label = _as_before(start, recipe, columns, label)
+    corpus = _corpus(data, columns, label, format, dict(options or {}), settings)
     held_out = None
     if dev is not None:
         held_out = _corpus(
-            dev, corpus.layout.columns, corpus.layout.label, format, dict(options or {}), False
+            dev,
+            corpus.layout.columns,
+            corpus.layout.label,
+            format,
+            dict(options or {}),
+            settings | {"stream": False},
         )
-    return Training(corpus, held_out, recipe, threads)
+    return Training(corpus, held_out, recipe, threads, sample_weights=sample_weights, start=start)
 
 
 def _corpus(
@@ -92,12 +110,57 @@ def _corpus(
     label: str | None,
     format: str | None,
     options: dict[str, Any],
-    stream: bool,
+    settings: Mapping[str, Any],
 ) -> Corpus:
     paths = [data] if isinstance(data, (str, os.PathLike)) else data
+    documents = settings["unit"] == "document"
     if isinstance(paths, Sequence) and paths and all(isinstance(p, (str, os.PathLike)) for p in paths):
-        return Corpus(guess_layout(paths[0], format, columns, label, options), paths, stream=stream)
-    return corpus_of_records(paths, label)
+        layout = guess_layout(paths[0], format, columns, label, options)
+        if documents and layout.format not in ("conll", "conllu"):
+            raise SettingsError(f"unit=document: {layout.format} files do not tell documents apart.")
+        return Corpus(replace(layout, whole_documents=documents), paths, stream=settings["stream"])
+    return corpus_of_records(paths, label, documents)
+
+
+# What the weights of a model depend on: a run that begins with it has the same.
+_INHERITED = {"order": 1, "legal": True, "unit": "sentence"}
+
+
+def inherited(
+    start: SavedModel | None,
+    settings: Mapping[str, Any],
+    features: str | None,
+    lists: Mapping[str, str] | None,
+) -> dict[str, Any]:
+    """The settings of a run that begins with a model: what the user gave, and what the model depends on."""
+    if start is None:
+        return dict(settings)
+    own = [name for name in ("scheme", "encode") if str(settings.get(name, "auto")) != "auto"]
+    own += [name for name, given in (("features", features), ("lists", lists)) if given]
+    if own:
+        raise SettingsError(f"found {' and '.join(own)}, but a model to begin with brings its own.")
+    return {name: start.settings[name] for name in _INHERITED if name in start.settings} | dict(settings)
+
+
+def _start(start: Tagger | str | os.PathLike[str] | None) -> SavedModel | None:
+    if start is None or isinstance(start, Tagger):
+        return None if start is None else start.saved
+    return load(start).saved
+
+
+def _as_before(
+    start: SavedModel, recipe: Recipe, columns: str | Sequence[str] | None, label: str | None
+) -> tuple[str | Sequence[str], str]:
+    """The columns and the label of a model to begin with; what contradicts it is refused."""
+    if recipe.structure != start.structure:
+        raise SettingsError(f"structure: found {recipe.structure}, but the model is a {start.structure}.")
+    for name, default in _INHERITED.items():
+        if (found := recipe.settings.get(name, default)) != start.settings.get(name, default):
+            raise SettingsError(
+                f"setting '{name}': found {found}, but the model to begin with has "
+                f"{start.settings.get(name, default)}."
+            )
+    return columns or start.columns, label or start.label
 
 
 def _format(task: str | None) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -14,12 +14,15 @@ import numpy as np
 import numpy.typing as npt
 
 from marginalia import _core
-from marginalia.corpus.batches import Layout, read_batches
+from marginalia.corpus.batches import Layout, in_groups, read_batches
 from marginalia.corpus.blocks import Block, pack
 from marginalia.corpus.encode import encode_labels
 from marginalia.corpus.records import Sentence
 from marginalia.corpus.schemes import convert, detect_from_pairs, labels_of, scheme_named
 from marginalia.errors import DataError
+from marginalia.learn.regularisers import dropout_of
+from marginalia.learn.warm import WarmStart
+from marginalia.model import SavedModel
 
 Ids = npt.NDArray[np.int32]
 Paths = str | os.PathLike[str]
@@ -77,9 +80,10 @@ class Corpus:
                 yield batch.block
 
 
-def corpus_of_records(data: Iterable[Any], label: str | None) -> Corpus:
-    """A corpus of sentence records or of (tokens, labels) pairs."""
-    records = _with_labels([_record(item, label) for item in data], label or "label")
+def corpus_of_records(data: Iterable[Any], label: str | None, whole_documents: bool = False) -> Corpus:
+    """A corpus of sentence records or of (tokens, labels) pairs; blocks may have to end as documents do."""
+    records = [_record(item, label, number) for number, item in enumerate(data)]
+    records = _with_labels(records, label or "label")
     if not records:
         raise DataError("found no sentences, expected at least one")
     columns = tuple(records[0].columns)
@@ -87,10 +91,12 @@ def corpus_of_records(data: Iterable[Any], label: str | None) -> Corpus:
     if chosen not in columns:
         raise DataError(f"found columns {' '.join(columns)}, but no label column '{chosen}'")
     layout = Layout("conll", columns, chosen)
-    return Corpus(layout, blocks=[pack(records[i : i + 2000], columns) for i in range(0, len(records), 2000)])
+    return Corpus(
+        layout, blocks=[pack(part, columns) for part in in_groups(iter(records), 2000, whole_documents)]
+    )
 
 
-def _record(item: Any, label: str | None) -> Sentence:
+def _record(item: Any, label: str | None, number: int) -> Sentence:
     if isinstance(item, Sentence):
         return item
     if isinstance(item, str) or not isinstance(item, Sequence) or len(item) != 2:
@@ -100,7 +106,7 @@ def _record(item: Any, label: str | None) -> Sentence:
     given[label or "label"] = labels
     if any(isinstance(values, str) for values in given.values()):
         raise DataError("found a string in a pair, expected a list of tokens and a list of labels")
-    return Sentence({name: list(values) for name, values in given.items()})
+    return Sentence({name: list(values) for name, values in given.items()}, document=number)
 
 
 def _with_labels(records: list[Sentence], label: str) -> list[Sentence]:
@@ -118,8 +124,8 @@ def _with_labels(records: list[Sentence], label: str) -> list[Sentence]:
 class LabelCoder:
     """Numbers the labels of block after block, in the scheme to train in."""
 
-    def __init__(self, corpus: Corpus, settings: Mapping[str, Any]) -> None:
-        self.scheme = _scheme_of(corpus, settings["scheme"])
+    def __init__(self, corpus: Corpus, settings: Mapping[str, Any], start: SavedModel | None = None) -> None:
+        self.scheme = _scheme_of(corpus, settings["scheme"]) if start is None else start.scheme
         # Where B and E are optional, an odd one leaves no doubt about the spans: always repaired.
         optional = self.scheme in ("IOB1", "IOE1")
         self._label, self._repair = corpus.layout.label, bool(settings["repair"]) or optional
@@ -129,6 +135,9 @@ class LabelCoder:
         same = encode == "same" or self.scheme is None
         self.encoding = self.scheme if same else scheme_named(encode).name
         self.numbers: dict[str, int] = {}
+        if start is not None:  # as its model has them; new labels are added
+            self.encoding = start.encoding
+            self.numbers = {label: i for i, label in enumerate(start.labels)}
         self.unseen: list[str] = []  # labels of held-out data only, numbered after all others
         self.repaired = 0
 
@@ -197,17 +206,32 @@ def _neighbours(names: list[str], ids: Ids, starts: npt.NDArray[np.uint32]) -> d
     }
 
 
+def unit_of(settings: Mapping[str, Any]) -> Callable[[Block], Block]:
+    """What makes a block's sentences the units that are labelled at once."""
+    return Block.by_document if settings["unit"] == "document" else lambda block: block
+
+
 class TrainingSet:
     """A corpus as examples: kept in memory, or extracted again in each pass if the corpus streams."""
 
     def __init__(
-        self, corpus: Corpus, program: _core.Program, coder: LabelCoder, settings: Mapping[str, Any]
+        self,
+        corpus: Corpus,
+        program: _core.Program,
+        coder: LabelCoder,
+        settings: Mapping[str, Any],
+        warm: WarmStart | None = None,
     ) -> None:
         self._corpus, self._program, self._coder = corpus, program, coder
         self._stream = bool(settings["stream"])
-        self.index = _core.FeatureIndex(bool(settings["names"]))
-        self.sentences = self.tokens = 0
-        self._examples = _core.Examples()
+        # Of features that came without their names, nobody can tell them: then there are none at all.
+        self.index = _core.FeatureIndex(bool(settings["names"]) and (warm is None or warm.has_names))
+        if warm is not None:
+            warm.seed(self.index)
+        self.sentences = self.tokens = self.units = 0
+        self._unit = unit_of(settings)
+        self._hides = dropout_of(settings)[0] > 0  # hiding tokens needs to know which template looks where
+        self._examples = _core.Examples(self._hides)
         digest, gold = hashlib.blake2b(digest_size=16), []
         if not self._stream:
             self._examples.reserve(program, sum(block.table.tokens for block in corpus.blocks()))
@@ -216,11 +240,13 @@ class TrainingSet:
             ids = coder.encode(block, grow=True)
             self.sentences += block.table.sentences
             self.tokens += block.table.tokens
+            table = self._unit(block).table
             if self._stream:
-                self.index.count(program, block.table)
+                self.index.count(program, table)
             else:
                 gold.append(ids)
-                self._examples.add_growing(program, block.table, self.index)
+                self._examples.add_growing(program, table, self.index)
+            self.units += table.sentences
         if not self.tokens:
             raise DataError("found no labelled sentences, expected at least one", file=corpus.name)
         coder.close()
@@ -237,7 +263,7 @@ class TrainingSet:
             yield self._examples
             return
         for block in self._corpus.blocks():
-            examples = _core.Examples()
-            examples.add_known(self._program, block.table, self.index)
+            examples = _core.Examples(self._hides)
+            examples.add_known(self._program, self._unit(block).table, self.index)
             examples.set_gold(self._coder.encode(block, grow=False), len(self._coder.numbers))
             yield examples

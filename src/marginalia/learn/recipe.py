@@ -11,6 +11,7 @@ from marginalia.corpus.schemes import SCHEMES
 from marginalia.decode.structures import STRUCTURES
 from marginalia.errors import SettingsError
 from marginalia.learn.learners import LEARNERS
+from marginalia.learn.samples import CLASS_WEIGHTS, parse_class_weights
 
 DATA_SETTINGS = (
     Setting(
@@ -30,6 +31,19 @@ DATA_SETTINGS = (
         False,
         "Repair labels that the scheme does not allow (they are counted) instead of refusing.",
     ),
+    Setting(
+        "unit",
+        "sentence",
+        "What is labelled at once: a sentence, or a document with its sentences joined.",
+        choices=("sentence", "document"),
+    ),
+    CLASS_WEIGHTS,
+    Setting(
+        "state",
+        False,
+        "Keep in the model all that learning needs to go on exactly where it stopped; makes it larger.",
+    ),
+    Setting("diagnostics", False, "Measure the margin on the training data at the end (inspect shows it)."),
     Setting("stream", False, "Read the training file again in every pass instead of keeping it in memory."),
 )
 FEATURE_SETTINGS = (
@@ -88,6 +102,9 @@ def make_recipe(
     if not isinstance(seed, int) or not 0 <= seed < 2**63:
         raise SettingsError(f"seed: found {seed!r}, expected a whole number from 0 to 2^63 - 1.")
     resolved = resolve(declared(structure, learner), chosen.settings | dict(settings or {}))
+    parse_class_weights(resolved)
+    LEARNERS[learner].check(resolved)
+    resolved |= LEARNERS[learner].fixed
     return Recipe(structure, features or chosen.features, learner, seed, dict(lists or {}), resolved)
 
 

@@ -2,28 +2,135 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
 
 from marginalia import _core
+from marginalia.decode.structures import StructureInTraining
+
+Order = Callable[[int], npt.NDArray[np.uint32]]
+State = dict[str, npt.NDArray[Any]]
 
 
 @dataclass
 class Counts:
-    """What happened so far in a pass."""
+    """What happened so far in a pass; `largest` is a squared norm, `loss` what some learners minimise."""
 
     sentences: int = 0
     mistakes: int = 0
     tokens: int = 0
     wrong_tokens: int = 0
+    updates: int = 0
+    largest: float = 0.0
+    loss: float = 0.0
+
+    def add(self, more: Mapping[str, Any]) -> None:
+        """Add what a part of the pass counted."""
+        self.sentences += more["sentences"]
+        self.mistakes += more["mistakes"]
+        self.tokens += more["tokens"]
+        self.wrong_tokens += more["wrong_tokens"]
+        self.updates += more["updates"]
+        self.largest = max(self.largest, more["largest"])
+        self.loss += more["loss"]
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What a run is made of, besides its examples."""
+
+    structure: StructureInTraining
+    index: _core.FeatureIndex
+    labels: list[str]
+    settings: Mapping[str, Any]
+    seed: int
+    threads: int
+    sentences: int
+
+    def restore(self, weights: _core.WeightTable, state: State) -> None:
+        """Put the weights of a state, with all that is known of them, into a fresh table."""
+        none64, none32 = np.zeros(0), np.zeros(0, np.float32)
+        weights.restore(
+            self.index,
+            len(self.labels),
+            rows_of_cells(state["row_end"], len(state["outputs"])),
+            state["outputs"],
+            state["weights"],
+            state.get("totals", none64),
+            state.get("paid", none64),
+            state.get("variances", none32),
+            float(state["due"][0]) if "due" in state else 0.0,
+        )
+
+    def fill(self, weights: _core.WeightTable, rows: _core.SparseRows) -> None:
+        """Put weights into a fresh table."""
+        outputs, values, ends = rows.flat()
+        self.restore(weights, {"row_end": ends, "outputs": outputs, "weights": values})
+
+
+def rows_of_cells(ends: npt.NDArray[Any], cells: int) -> npt.NDArray[np.uint32]:
+    """The row of each cell."""
+    sizes: npt.NDArray[np.int64] = np.diff(np.append(0, ends.astype(np.int64)))
+    if (sizes < 0).any() or sizes.sum() != cells:
+        raise ValueError("its rows and weights disagree in number")
+    return np.repeat(np.arange(len(ends), dtype=np.uint32), sizes)
+
+
+def checked_count(array: npt.NDArray[Any]) -> int:
+    """The only number of an array of a state."""
+    if array.shape != (1,) or not 0 <= (number := int(array[0])) < 2**53:
+        raise ValueError("a count is out of range")
+    return number
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some examples of a pass. `order(k)` is the order in which the k-th of several models visits them."""
+
+    examples: _core.Examples
+    sample_weights: npt.NDArray[np.float64]
+    order: Order
 
 
 class LearnerRun(Protocol):
     """A learner with its structure, its weights and its settings."""
 
-    def learn(self, examples: _core.Examples, order_seed: int | None, counts: Counts) -> Iterator[Counts]:
-        """One visit to each example (in their order without a seed); yields the running counts."""
+    @property
+    def extra_passes(self) -> int:
+        """Passes that it makes before those that were asked for."""
+
+    @property
+    def converged(self) -> bool:
+        """Whether nothing is left to learn."""
+
+    @property
+    def has_mistakes(self) -> bool:
+        """Whether it looks for outputs, so that wrong ones can be counted."""
+
+    def prepare(self, batches: Callable[[], Iterator[Batch]]) -> None:
+        """To be called once, before the first pass and after `start_from` or `resume`."""
+
+    def learn(self, batch: Batch, counts: Counts) -> Iterator[Counts]:
+        """One visit to each example; yields the running counts now and then."""
+
+    def end_pass(self, counts: Counts) -> None:
+        """To be called when all batches of a pass were visited."""
 
     def finished(self) -> _core.SparseRows:
         """The weights to use if training ended now."""
+
+    def voters(self) -> tuple[_core.WeightTable, int] | None:
+        """The table whose versions vote, and how many there are; None if the finished weights decide."""
+
+    def start_from(self, rows: _core.SparseRows) -> None:
+        """Begin with these weights instead of none."""
+
+    def state(self) -> State:
+        """All that further passes depend on; to be asked for between passes."""
+
+    def resume(self, state: State) -> None:
+        """Go on from the state of another run over the same features."""

@@ -3,42 +3,50 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from marginalia import _core
-from marginalia.decode.structures import STRUCTURES, StructureInTraining
-from marginalia.decode.tagger import Tagger, in_order
-from marginalia.errors import DataError
-from marginalia.evaluate import Report, score_ids
+from marginalia.decode.structures import STRUCTURES
+from marginalia.decode.tagger import Tagger
+from marginalia.evaluate import Report
 from marginalia.features.compiling import compile_program, load_phrases
 from marginalia.features.loading import load_features
-from marginalia.learn.data import Corpus, LabelCoder, TrainingSet
+from marginalia.features.program import Program
+from marginalia.learn.data import Corpus, LabelCoder, TrainingSet, unit_of
+from marginalia.learn.dev import DevSet
+from marginalia.learn.diagnostics import bound_of, has_bound, margin_of, summary_of
 from marginalia.learn.learners import LEARNERS
 from marginalia.learn.recipe import Recipe
-from marginalia.learn.run import Counts
-from marginalia.model import SavedModel
+from marginalia.learn.run import Batch, Counts, Order, Setup
+from marginalia.learn.samples import SampleWeights, class_weights_of
+from marginalia.learn.warm import WarmStart, state_arrays
+from marginalia.model import SavedModel, phrases_of
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far training is: a pass under way, or (`finished`) a pass just done with its dev score."""
+    """How far training is: a pass under way, or (`finished`) a pass just done with its dev score.
+
+    `error` is the share of wrongly labelled tokens in percent, of learners that look for outputs; `loss` what
+    others minimise.
+    """
 
     number: int
     passes: int
     sentences: int
     total: int
     mistakes: int
-    error: float
+    error: float | None
     seconds: float
     finished: bool = False
     dev: float | None = None
     best: bool = False
+    loss: float | None = None
 
     def to_json(self) -> dict[str, Any]:
         """For the model's history and for `--json`."""
@@ -52,31 +60,72 @@ class Training:
     pass it gives the weights as they are.
     """
 
-    def __init__(self, corpus: Corpus, dev: Corpus | None, recipe: Recipe, threads: int = 1) -> None:
+    def __init__(
+        self,
+        corpus: Corpus,
+        dev: Corpus | None,
+        recipe: Recipe,
+        threads: int = 1,
+        *,
+        sample_weights: Sequence[float] | None = None,
+        start: SavedModel | None = None,
+    ) -> None:
         self.recipe, self._threads = recipe, max(threads, 1)
         self._layout = corpus.layout
         self._started = time.perf_counter()
-        self._program = load_features(
-            recipe.features, corpus.layout.columns, corpus.layout.label, recipe.lists
-        )
-        self._phrases = load_phrases(self._program)
+        warm = None if start is None else WarmStart(start)
+        self._program = start.program if start is not None else self._load_program(corpus)
+        self._phrases = load_phrases(self._program) if start is None else phrases_of(start)
         compiled = compile_program(self._program, corpus.layout.columns, self._phrases)
-        self.coder = LabelCoder(corpus, recipe.settings)
-        self.data = TrainingSet(corpus, compiled, self.coder, recipe.settings)
+        self.coder = LabelCoder(corpus, recipe.settings, start)
+        self.data = TrainingSet(corpus, compiled, self.coder, recipe.settings, warm)
         self._structure = STRUCTURES[recipe.structure].training(
             self.coder.labels, self.coder.encoding, recipe.settings, self._program
         )
-        weights = _core.WeightTable(len(self.data.index) + 1, self._structure.constants)
-        self._run = LEARNERS[recipe.learner].run(self._structure, weights, recipe.settings)
-        self._dev = _DevSet(dev, compiled, self.coder, self.data.index) if dev is not None else None
+        self._samples = SampleWeights(
+            sample_weights, class_weights_of(recipe.settings, self.coder.labels), self.data.units
+        )
+        self._run = LEARNERS[recipe.learner].run(self._setup())
+        unit = unit_of(recipe.settings)
+        self._dev = None if dev is None else DevSet(dev, compiled, self.coder, self.data.index, unit)
         self._best: _core.SparseRows | None = None
+        self._best_voters: tuple[_core.WeightTable, int] | None = None
+        self._counted = Counts()
         self.history: list[Progress] = []
         self.report: Report | None = None
         self.notes = [f"left out for want of columns: {line}" for line in self._program.left_out]
+        if recipe.settings.get("parallel") == "mix" and self._threads == 1:
+            self.notes.append("parallel=mix needs --threads of at least 2: there is one model")
         if self.coder.repaired:
             self.notes.append(
                 f"repaired {self.coder.repaired} labels that {self.coder.scheme} does not allow"
             )
+        self._warm = warm is not None
+        self._before = self._passes = 0 if warm is None else self._begin_with(warm)
+        self._run.prepare(lambda: self._batches(0))
+
+    def _load_program(self, corpus: Corpus) -> Program:
+        layout = corpus.layout
+        return load_features(self.recipe.features, layout.columns, layout.label, self.recipe.lists)
+
+    def _setup(self) -> Setup:
+        return Setup(
+            self._structure,
+            self.data.index,
+            self.coder.labels,
+            self.recipe.settings,
+            self.recipe.seed,
+            self._threads,
+            self.data.units,
+        )
+
+    def _begin_with(self, warm: WarmStart) -> int:
+        """Take over the weights of a model; the number of passes that are thereby continued."""
+        labels = self.coder.labels
+        passes = warm.start(self._run, self._structure, len(labels), self.recipe)
+        if added := len(labels) - len(warm.saved.labels):
+            self.notes.append(f"labels that the model did not know: {', '.join(labels[-added:])}")
+        return passes
 
     @property
     def seconds(self) -> float:
@@ -84,27 +133,54 @@ class Training:
         return time.perf_counter() - self._started
 
     def __iter__(self) -> Iterator[Progress]:
-        settings = self.recipe.settings
+        patience = self.recipe.settings["patience"]
         since_best = 0
-        for number in range(1, settings["passes"] + 1):
+        while self._passes < self._last_pass:
+            self._passes += 1
             counts = Counts()
-            for part, examples in enumerate(self.data.batches()):
-                seed = _order_seed(self.recipe.seed, number, part) if settings["shuffle"] else None
-                for _ in self._run.learn(examples, seed, counts):
-                    yield self._progress(number, counts)
-            record = self._finish(number, counts)
+            for batch in self._batches(self._passes):
+                for _ in self._run.learn(batch, counts):
+                    yield self._progress(counts)
+            self._run.end_pass(counts)
+            self._counted.add(vars(counts))
+            record = self._finish(counts)
             yield record
             since_best = 0 if record.best else since_best + 1
-            nothing_left = counts.mistakes == 0
-            if nothing_left or (self._dev and settings["patience"] and since_best >= settings["patience"]):
+            tired = self._dev is not None and 0 < patience <= since_best
+            if tired or self._run.converged or (self._run.has_mistakes and counts.updates == 0):
                 return
+
+    @property
+    def _last_pass(self) -> int:
+        passes: int = self.recipe.settings["passes"]
+        return self._before + self._run.extra_passes + passes
+
+    def _batches(self, number: int) -> Iterator[Batch]:
+        """The examples of a pass, with the orders in which models visit them."""
+        first = 0
+        for part, examples in enumerate(self.data.batches()):
+            yield Batch(
+                examples, self._samples.of(examples, first), self._order(examples.sentences, number, part)
+            )
+            first += examples.sentences
+
+    def _order(self, size: int, number: int, part: int) -> Order:
+        def order(member: int) -> npt.NDArray[np.uint32]:
+            if not self.recipe.settings.get("shuffle", False):
+                return np.arange(size, dtype=np.uint32)
+            seed = _order_seed(self.recipe.seed, number, part) + member * 7_368_787
+            return _core.permutation(size, seed % 2**63)
+
+        return order
 
     def model(self) -> Tagger:
         """The best model so far: by dev score, else of the last pass."""
         rows = self._best if self._best is not None else self._run.finished()
-        arrays = _arrays(rows, self.data.index, len(self.coder.labels)) | {
+        arrays = self._arrays(rows) | {
             f"list.{name}": phrases.states for name, phrases in self._phrases.items()
         }
+        if self.recipe.settings["state"]:
+            arrays |= state_arrays(self._run, self.data.index, self._passes)
         return Tagger(
             SavedModel(
                 labels=tuple(self.coder.labels),
@@ -121,79 +197,71 @@ class Training:
                 options=self._layout.options,
                 fingerprint=self.data.fingerprint,
                 history=[_stable(record) for record in self.history],
+                diagnostics=self._diagnostics(rows),
                 arrays=arrays,
             )
         )
 
-    def _finish(self, number: int, counts: Counts) -> Progress:
+    def _arrays(self, rows: _core.SparseRows) -> dict[str, npt.NDArray[Any]]:
+        """The arrays of the model file; see docs/model-file.md."""
+        voters = self._run.voters() if self._best is None else self._best_voters
+        arrays: dict[str, Any] = rows.freeze(self.data.index, len(self.coder.labels), *(voters or ()))
+        outputs = arrays.pop("outputs")
+        narrow = not outputs.size or int(outputs.max()) < 1 << 16
+        arrays["narrow" if narrow else "wide"] = outputs.astype(np.uint16 if narrow else np.uint32)
+        at, constants = rows.cells(0)
+        arrays["constant_at"], arrays["constants"] = at[constants != 0], constants[constants != 0]
+        if "names" in arrays:
+            arrays["names"] = np.frombuffer(arrays["names"], np.uint8)
+        return arrays
+
+    def _diagnostics(self, rows: _core.SparseRows) -> dict[str, Any]:
+        found = summary_of(self._counted) if self._run.has_mistakes else {}
+        if self.recipe.settings["diagnostics"]:
+            found |= margin_of(self._structure, rows, self._batches(0), self._threads)
+            if has_bound(self.recipe, self._threads) and self._samples.are_even and not self._warm:
+                found |= bound_of(found)
+        return found
+
+    def _finish(self, counts: Counts) -> Progress:
         report = None
         best = True
         if self._dev is not None:
             rows = self._run.finished()
-            report = self._dev.score(self._structure, rows, self._threads)
+            report = self._dev.score(self._structure, rows, self._threads, self._votes())
             best = self.report is None or report.f1 > self.report.f1
             if best:
                 self._best, self.report = rows, report
-        record = self._progress(number, counts, True, None if report is None else report.f1, best)
+                if voters := self._run.voters():  # the run goes on to change them
+                    self._best_voters = (voters[0].clone(), voters[1])
+        record = self._progress(counts, True, None if report is None else report.f1, best)
         self.history.append(record)
         return record
 
+    def _votes(self) -> tuple[_core.Votes, int] | None:
+        voters = self._run.voters()
+        if voters is None:
+            return None
+        weights, versions = voters
+        return weights.votes(versions), self.recipe.settings["candidates"]
+
     def _progress(
-        self,
-        number: int,
-        counts: Counts,
-        finished: bool = False,
-        dev: float | None = None,
-        best: bool = False,
+        self, counts: Counts, finished: bool = False, dev: float | None = None, best: bool = False
     ) -> Progress:
-        error = 100.0 * counts.wrong_tokens / max(counts.tokens, 1)
-        passes, total = self.recipe.settings["passes"], self.data.sentences
+        error = 100.0 * counts.wrong_tokens / max(counts.tokens, 1) if self._run.has_mistakes else None
         return Progress(
-            number, passes, counts.sentences, total, counts.mistakes, error, self.seconds, finished, dev, best
+            self._passes,
+            self._last_pass,
+            counts.sentences,
+            self.data.units,
+            counts.mistakes,
+            error,
+            self.seconds,
+            finished,
+            dev,
+            best,
+            counts.loss or None,
         )
-
-
-class _DevSet:
-    """Held-out sentences as examples, to be scored after each pass."""
-
-    def __init__(
-        self, corpus: Corpus, program: _core.Program, coder: LabelCoder, index: _core.FeatureIndex
-    ) -> None:
-        self._examples = _core.Examples()
-        gold = []
-        for block in corpus.blocks():
-            gold.append(coder.encode(block, grow=False))
-            self._examples.add_known(program, block.table, index)
-        corpus.forget()
-        flat = np.concatenate(gold) if gold else np.zeros(0, np.int32)
-        if not flat.size:
-            raise DataError("found no labelled sentences, expected some to hold out", file=corpus.name)
-        self._labels = [*coder.labels, *coder.unseen]
-        self._spans = coder.encoding is not None
-        self._gold = flat
-
-    def score(self, structure: StructureInTraining, rows: _core.SparseRows, threads: int) -> Report:
-        """How well these weights do, decoding on so many threads."""
-        bounds = np.linspace(0, self._examples.sentences, threads + 1).astype(int).tolist()
-
-        def decode(part: tuple[int, int]) -> npt.NDArray[np.int32]:
-            return structure.decode(self._examples, rows, *part)
-
-        predicted = np.concatenate(list(in_order(decode, pairwise(bounds), threads)))
-        return score_ids(self._gold, predicted, self._labels, self._examples.starts[:-1], spans=self._spans)
-
-
-def _arrays(rows: _core.SparseRows, index: _core.FeatureIndex, labels: int) -> dict[str, npt.NDArray[Any]]:
-    """The arrays of the model file; see docs/model-file.md."""
-    arrays: dict[str, Any] = rows.freeze(index, labels)
-    outputs = arrays.pop("outputs")
-    narrow = not outputs.size or int(outputs.max()) < 1 << 16
-    arrays["narrow" if narrow else "wide"] = outputs.astype(np.uint16 if narrow else np.uint32)
-    at, constants = rows.cells(0)
-    arrays["constant_at"], arrays["constants"] = at[constants != 0], constants[constants != 0]
-    if "names" in arrays:
-        arrays["names"] = np.frombuffer(arrays["names"], np.uint8)
-    return arrays
 
 
 def _order_seed(seed: int, number: int, part: int) -> int:

@@ -22,9 +22,17 @@ from marginalia.errors import ModelError
 from marginalia.model.saved import Arrays, SavedModel
 
 FORMAT = "marginalia"
-VERSION = 1
+VERSION = 2  # 2: votes, locally normalised models, learning states
+_READABLE = ("1", "2")
 _MOST_HEADER = 100_000_000  # the container's own limit
-_DTYPES = {"U8": np.uint8, "U16": np.uint16, "U32": np.uint32, "U64": np.uint64, "F32": np.float32}
+_DTYPES = {
+    "U8": np.uint8,
+    "U16": np.uint16,
+    "U32": np.uint32,
+    "U64": np.uint64,
+    "F32": np.float32,
+    "F64": np.float64,
+}
 _NAMES = {np.dtype(dtype).name: name for name, dtype in _DTYPES.items()}
 
 
@@ -117,8 +125,10 @@ def from_bytes(data: bytes | memoryview) -> SavedModel:
     if not isinstance(metadata, dict) or metadata.get("format") != FORMAT:
         raise ModelError("not a model: a safetensors file of another program.")
     version = metadata.get("format_version")
-    if version != str(VERSION):
-        raise ModelError(f"the model has format version {version}, this program reads version {VERSION}.")
+    if version not in _READABLE:
+        raise ModelError(
+            f"the model has format version {version}, this program reads {' and '.join(_READABLE)}."
+        )
     arrays = _arrays(header, body)
     description = metadata.get("model")
     if not isinstance(description, str) or metadata.get("checksum") != _checksum(description, arrays):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from marginalia import _core
 from marginalia.errors import ModelError
 from marginalia.features.program import Program
 
@@ -37,6 +38,7 @@ class SavedModel:
     fingerprint: str
     options: dict[str, Any] = field(default_factory=dict)
     history: list[dict[str, Any]] = field(default_factory=list)
+    diagnostics: dict[str, Any] = field(default_factory=dict)
     arrays: Arrays = field(default_factory=dict, repr=False)
 
     def metadata(self) -> dict[str, Any]:
@@ -96,6 +98,12 @@ class SavedModel:
         return self.arrays["narrow"] if "narrow" in self.arrays else self.arrays["wide"]
 
 
+def phrases_of(saved: SavedModel) -> dict[str, _core.PhraseSet]:
+    """The model's phrase lists."""
+    lists = saved.program.lists
+    return {name: _core.PhraseSet.from_states(saved.arrays[f"list.{name}"]) for name in lists}
+
+
 _KINDS: dict[str, tuple[type, ...]] = {
     "label": (str,),
     "scheme": (str, type(None)),
@@ -108,15 +116,17 @@ _KINDS: dict[str, tuple[type, ...]] = {
     "fingerprint": (str,),
     "options": (dict,),
     "history": (list,),
+    "diagnostics": (dict,),
 }
 
 
 def _checked(data: dict[str, Any]) -> dict[str, Any]:
     values = {}
     for name, kinds in _KINDS.items():
-        if not isinstance(data[name], kinds):
-            raise TypeError(f"{name} is {type(data[name]).__name__}")
-        values[name] = data[name]
+        value = data.get(name, {}) if name == "diagnostics" else data[name]  # older files have none
+        if not isinstance(value, kinds):
+            raise TypeError(f"{name} is {type(value).__name__}")
+        values[name] = value
     for name in ("labels", "columns"):
         items = data[name]
         if not isinstance(items, list) or not items or not all(isinstance(i, str) for i in items):

@@ -1,0 +1,55 @@
+#include "features/dropout.hpp"
+
+#include "base/hash.hpp"
+
+namespace marginalia {
+
+namespace {
+
+// Uniform in [0, 1).
+double draw(std::uint64_t key, std::uint64_t which) {
+  return static_cast<double>(scrambled(key + which * 0x9e3779b97f4a7c15ULL) >> 11) * 0x1p-53;
+}
+
+bool looks_at_hidden(const std::vector<Program::Read>& reads, std::size_t t,
+                     const std::vector<std::uint8_t>& hidden) {
+  for (const Program::Read& read : reads) {
+    const std::size_t base = !read.absolute ? t : read.offset >= 0 ? 0 : hidden.size();
+    const std::size_t at = base + static_cast<std::size_t>(read.offset);  // wraps around before the sentence
+    if (at < hidden.size() && hidden[at] != 0) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void thin(const Examples& examples, std::size_t i, const Dropout& dropout, std::uint64_t step,
+          Examples& out) {
+  const Example x = example(examples, i);
+  const std::uint64_t key = scrambled(dropout.seed ^ scrambled(step));
+  std::vector<std::uint8_t> hidden(dropout.input > 0.0 ? x.length : 0);
+  for (std::size_t t = 0; t < hidden.size(); ++t) hidden[t] = draw(key, t) < dropout.input;
+  const std::uint64_t feature_key = scrambled(key);
+  const auto keep = [&](std::size_t t, std::uint32_t row, const auto& templates, std::uint64_t place) {
+    if (dropout.features > 0.0 && draw(feature_key, row) < dropout.features) return false;
+    return hidden.empty() || !looks_at_hidden(examples.reads[templates[place]], t, hidden);
+  };
+
+  const auto copy = [&](const std::vector<std::uint64_t>& ends, const std::vector<std::uint32_t>& rows,
+                        const std::vector<std::uint16_t>& templates, std::vector<std::uint64_t>& out_ends,
+                        std::vector<std::uint32_t>& out_rows) {
+    out_ends.assign(1, 0);
+    out_rows.clear();
+    for (std::size_t t = 0; t < x.length && ends.size() > 1; ++t) {
+      for (std::uint64_t at = ends[x.first + t]; at < ends[x.first + t + 1]; ++at)
+        if (keep(t, rows[at], templates, at)) out_rows.push_back(rows[at]);
+      out_ends.push_back(out_rows.size());
+    }
+  };
+  copy(examples.node_end, examples.node_rows, examples.node_templates, out.node_end, out.node_rows);
+  copy(examples.edge_end, examples.edge_rows, examples.edge_templates, out.edge_end, out.edge_rows);
+  out.sentence = {0, static_cast<std::uint32_t>(x.length)};
+  out.gold.assign(x.gold(), x.gold() + x.length);
+}
+
+}  // namespace marginalia

@@ -1,0 +1,42 @@
+// How far gold outputs are from the best wrong ones.
+#pragma once
+
+#include <cmath>
+#include <vector>
+
+#include "learn/difference.hpp"
+#include "search/structure.hpp"
+
+namespace marginalia {
+
+// For each of the examples [first, last): score of gold minus score of the best other output, and the norm of
+// the difference of their features; an example without another output has none.
+struct Margin {
+  double margin;
+  double norm;
+};
+
+template <Structure S>
+std::vector<Margin> margins_of(S& structure, const SparseRows& weights, std::size_t first, std::size_t last) {
+  std::vector<Margin> found;
+  NetDifference net;
+  for (std::size_t i = first; i < last; ++i) {
+    const Output gold = structure.gold(i);
+    for (const Scored& other : structure.k_best(i, 2)) {
+      if (other.output == gold) continue;
+      net.clear();
+      difference(structure, i, gold, other.output,
+                 [&](const Coordinate& at, double count) { net.add(at, count); });
+      net.finish();
+      double margin = 0.0;
+      for (const auto& [at, value] : net.terms())
+        if (const std::size_t cell = weights.place_of(at); cell != SIZE_MAX)
+          margin += value * static_cast<double>(weights.cells[cell].weight);
+      found.push_back({margin, std::sqrt(net.squared_norm())});
+      break;
+    }
+  }
+  return found;
+}
+
+}  // namespace marginalia

@@ -1,0 +1,144 @@
+// The online learners: what each does at an example. They name no structure; docs/learners.md has the
+// formulas.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <stdexcept>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "learn/online.hpp"
+
+namespace marginalia {
+
+// Collins 2002: w += features(gold) - features(best) where they differ.
+struct PerceptronRule {
+  double penalty_scale(std::uint64_t) const { return 1.0; }
+
+  template <Structure S>
+  void operator()(Visit<S>& visit) const {
+    const Output& best = visit.structure.best(visit.i).output;
+    if (visit.is_wrong(best)) visit.apply(visit.minus(best), [](auto&&, double value) { return value; });
+  }
+};
+
+// Kazama and Torisawa 2007, algorithm 3.1: the perceptron, which also learns from the second best output
+// where gold is the best but not by more than `margin`.
+struct MarginRule {
+  double margin = 0.0;
+  double penalty_scale(std::uint64_t) const { return 1.0; }
+
+  template <Structure S>
+  void operator()(Visit<S>& visit) const {
+    const std::vector<Scored> two = visit.structure.k_best(visit.i, 2);
+    const auto plain = [](auto&&, double value) { return value; };
+    if (two.empty()) return;
+    if (visit.is_wrong(two[0].output)) {
+      visit.apply(visit.minus(two[0].output), plain);
+    } else if (two.size() > 1) {
+      const NetDifference& net = visit.minus(two[1].output);
+      if (visit.margin(net) <= margin) visit.apply(net, plain);
+    }
+  }
+};
+
+// The output that score and cost together like best, and by how much gold fails to beat it by its cost.
+template <Structure S, class Learn>
+void with_costly_best(Visit<S>& visit, const Costs& costs, Learn&& learn) {
+  const Output& best = visit.structure.best(visit.i, costs).output;
+  if (!visit.is_wrong(best)) return;
+  const double cost = costs.of(visit.gold, best);
+  const NetDifference& net = visit.minus(best);
+  const double loss = cost - visit.margin(net);
+  visit.counts.loss += std::max(loss, 0.0);
+  if (loss > 0.0 && !net.terms().empty()) learn(net, loss);
+}
+
+// Crammer et al. 2006: the smallest change that makes gold beat the other output by its cost, held back by C.
+struct PassiveAggressiveRule {
+  enum class Kind { hard, linear, squared } kind = Kind::linear;  // PA, PA-I, PA-II
+  double c = 1.0;
+  std::shared_ptr<const Costs> costs;
+  double penalty_scale(std::uint64_t) const { return 1.0; }
+
+  template <Structure S>
+  void operator()(Visit<S>& visit) const {
+    with_costly_best(visit, *costs, [&](const NetDifference& net, double loss) {
+      const double norm = net.squared_norm();
+      const double tau = kind == Kind::squared  ? loss / (norm + 0.5 / c)
+                         : kind == Kind::linear ? std::min(c, loss / norm)
+                                                : loss / norm;
+      visit.apply(net, [tau](auto&&, double value) { return tau * value; });
+    });
+  }
+};
+
+// Crammer et al. 2009 with a diagonal of variances: sure weights move less.
+struct ArowRule {
+  double r = 1.0;
+  std::shared_ptr<const Costs> costs;
+  double penalty_scale(std::uint64_t) const { return 1.0; }
+
+  template <Structure S>
+  void operator()(Visit<S>& visit) const {
+    if (!visit.weights.has_variances()) throw std::invalid_argument("AROW needs weights with variances");
+    with_costly_best(visit, *costs, [&](const NetDifference& net, double loss) {
+      double confidence = 0.0;
+      for (const auto& [at, value] : net.terms()) confidence += value * value * visit.weights.variance(at);
+      const double beta = 1.0 / (confidence + r), alpha = loss * beta;
+      visit.apply(net, [&](const Coordinate& at, double value) {
+        const double variance = visit.weights.variance(at);
+        visit.weights.set_variance(at, variance - beta * variance * variance * value * value);
+        return alpha * variance * value;
+      });
+    });
+  }
+};
+
+// Stochastic gradient of the negative log-likelihood, with a rate that falls exponentially (Tsuruoka 2009):
+// rate * decay^(step / examples). Only weights that have room are learned.
+struct GradientRule {
+  double rate = 0.1, decay = 0.85;
+  double examples = 1.0;
+  bool local = false;  // each label a choice given gold's labels before it, instead of whole outputs
+  double rate_at(std::uint64_t step) const {
+    return rate * std::pow(decay, static_cast<double>(step) / examples);
+  }
+  double penalty_scale(std::uint64_t step) const { return rate_at(step); }
+
+  template <Structure S>
+  void operator()(Visit<S>& visit) const {
+    const double eta = rate_at(visit.step) * visit.sample_weight;
+    WeightTable& weights = visit.weights;
+    double gold_score = 0.0;
+    visit.structure.features_of(visit.i, visit.gold, [&](const Coordinate& at, double count) {
+      gold_score += count * weights.weight(at);
+    });
+    // Expectations come while scores are still being read: nothing may change before they are all there.
+    std::vector<std::pair<std::size_t, double>> changes;
+    const auto collect = [&](std::uint32_t row, std::uint32_t first, const double* means,
+                             std::uint32_t count) {
+      weights.current().for_cells(row, first, count, [&](std::size_t cell, std::uint32_t k) {
+        changes.emplace_back(cell, -eta * means[k]);
+      });
+    };
+    const double log_z = local ? visit.structure.local_expectations(visit.i, collect)
+                               : visit.structure.expectations(visit.i, collect);
+    visit.structure.features_of(visit.i, visit.gold, [&](const Coordinate& at, double count) {
+      const std::size_t cell = weights.current().place_of(at);
+      if (cell != SIZE_MAX) changes.emplace_back(cell, eta * count);
+    });
+    if (weights.shrinks_first()) visit.settle();
+    for (const auto& [cell, change] : changes) weights.add_to_cell(cell, change);
+    tell_constants(visit.structure, weights);
+    visit.counts.loss += visit.sample_weight * (log_z - gold_score);
+    ++visit.counts.updates;
+  }
+};
+
+using Rule = std::variant<PerceptronRule, MarginRule, PassiveAggressiveRule, ArowRule, GradientRule>;
+
+}  // namespace marginalia

@@ -1,0 +1,18 @@
+// What a finished lattice answers, in the way its shape wants: exactly, or by beam.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "search/lattice.hpp"
+#include "search/structure.hpp"
+#include "search/viterbi.hpp"
+
+namespace marginalia {
+
+void best_of(const Lattice& lattice, ViterbiSpace& space, Scored& best);
+
+// At most k outputs, best first.
+std::vector<Scored> k_best_of(const Lattice& lattice, std::size_t k, ViterbiSpace& space);
+
+}  // namespace marginalia

@@ -1,0 +1,61 @@
+"""Held-out data: what tells a better pass from a worse one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from marginalia import _core
+from marginalia.corpus.blocks import Block
+from marginalia.decode.structures import StructureInTraining
+from marginalia.decode.tagger import in_order
+from marginalia.errors import DataError
+from marginalia.evaluate import Report, score_ids
+from marginalia.learn.data import Corpus, LabelCoder
+
+
+class DevSet:
+    """Held-out sentences as examples, to be scored after each pass."""
+
+    def __init__(
+        self,
+        corpus: Corpus,
+        program: _core.Program,
+        coder: LabelCoder,
+        index: _core.FeatureIndex,
+        unit: Callable[[Block], Block],
+    ) -> None:
+        self._examples = _core.Examples()
+        gold: list[npt.NDArray[np.int32]] = []
+        starts: list[npt.NDArray[np.uint32]] = []
+        for block in corpus.blocks():
+            gold.append(coder.encode(block, grow=False))
+            starts.append(block.table.sentence_starts[:-1] + sum(map(len, gold[:-1])))
+            self._examples.add_known(program, unit(block).table, index)
+        corpus.forget()
+        flat = np.concatenate(gold) if gold else np.zeros(0, np.int32)
+        if not flat.size:
+            raise DataError("found no labelled sentences, expected some to hold out", file=corpus.name)
+        self._labels = [*coder.labels, *coder.unseen]
+        self._spans = coder.encoding is not None
+        self._gold, self._starts = flat, np.concatenate(starts).astype(np.uint32)
+
+    def score(
+        self,
+        structure: StructureInTraining,
+        rows: _core.SparseRows,
+        threads: int,
+        voters: tuple[_core.Votes, int] | None = None,
+    ) -> Report:
+        """How well these weights (or these voters, among so many candidates) do, on so many threads."""
+        bounds = np.linspace(0, self._examples.sentences, threads + 1).astype(int).tolist()
+        examples = structure.batch(self._examples)
+
+        def decode(part: tuple[int, int]) -> npt.NDArray[np.int32]:
+            return examples.best(rows, *part) if voters is None else examples.voted(rows, *voters, *part)
+
+        predicted = np.concatenate(list(in_order(decode, pairwise(bounds), threads)))
+        return score_ids(self._gold, predicted, self._labels, self._starts, spans=self._spans)

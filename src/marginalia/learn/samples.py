@@ -1,0 +1,120 @@
+"""How much each example counts: the user's weight of it times the mean weight of its labels' classes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from marginalia import _core
+from marginalia.config import Setting, suggestion
+from marginalia.errors import DataError, SettingsError
+
+CLASS_WEIGHTS = Setting(
+    "class-weights",
+    "none",
+    "How much labels count: LABEL:WEIGHT, several with commas; NP stands for B-NP, I-NP and so on. An "
+    "example counts as much as its tokens do in the mean.",
+)
+
+Vector = npt.NDArray[np.float64]
+
+
+class SampleWeights:
+    """The weights of all examples of a training set, batch by batch."""
+
+    def __init__(self, given: Sequence[float] | None, classes: Vector | None, examples: int) -> None:
+        self._given = None if given is None else _checked(given, examples)
+        self._classes = classes
+
+    @property
+    def are_even(self) -> bool:
+        """Whether nobody asked for weights, so that all are 1."""
+        return self._given is None and self._classes is None
+
+    def of(self, examples: _core.Examples, first: int) -> Vector:
+        """The weights of a batch whose first example is number `first`; empty if all are 1."""
+        if self.are_even:
+            return np.zeros(0)
+        weights = np.ones(examples.sentences)
+        if self._given is not None:
+            weights *= self._given[first : first + examples.sentences]
+        if self._classes is not None and len(examples.gold):
+            by_token = np.append(0.0, np.cumsum(self._classes[examples.gold]))
+            starts = examples.starts.astype(np.int64)
+            lengths = np.maximum(np.diff(starts), 1)
+            weights *= np.where(np.diff(starts) > 0, np.diff(by_token[starts]) / lengths, 1.0)
+        return weights
+
+
+def _checked(given: Sequence[float], examples: int) -> Vector:
+    try:
+        weights = np.asarray(given, np.float64).reshape(-1)
+    except (TypeError, ValueError):
+        raise DataError("found sample weights that are not numbers") from None
+    if len(weights) != examples:
+        raise DataError(f"found {len(weights)} sample weights, expected {examples}, one for each example")
+    if bad := np.flatnonzero(~(np.isfinite(weights) & (weights >= 0))).tolist():
+        raise DataError(
+            f"found the sample weight {weights[bad[0]]} (number {bad[0] + 1}), expected at least 0"
+        )
+    return weights
+
+
+def read_sample_weights(path: str) -> list[float]:
+    """A file with a number a line."""
+    weights = []
+    try:
+        with open(path, encoding="utf-8") as file:
+            for number, line in enumerate(file, 1):
+                if not line.strip():
+                    continue
+                try:
+                    weights.append(float(line))
+                except ValueError:
+                    raise DataError(
+                        f"found '{line.strip()}', expected a sample weight, a number", file=path, line=number
+                    ) from None
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise DataError(f"cannot read the sample weights: {reason}", file=path) from error
+    return weights
+
+
+def parse_class_weights(settings: Mapping[str, Any]) -> dict[str, float]:
+    """Weights by label or class."""
+    text = str(settings["class-weights"])
+    found: dict[str, float] = {}
+    if text.lower() in ("none", ""):
+        return found
+    for part in text.split(","):
+        name, _, number = part.strip().rpartition(":")
+        try:
+            weight = float(number)
+        except ValueError:
+            weight = -1.0
+        if not name or not 0.0 <= weight < float("inf"):
+            raise SettingsError(
+                f"setting 'class-weights': found '{part}', expected LABEL:WEIGHT with a weight of at least 0."
+            )
+        found[name] = weight
+    return found
+
+
+def class_weights_of(settings: Mapping[str, Any], labels: Sequence[str]) -> Vector | None:
+    """The weight of each label, None if all are 1. A whole label's own weight goes before its class's."""
+    named = parse_class_weights(settings)
+    if not named:
+        return None
+    classes = [label.partition("-")[2] or label for label in labels]
+    known = list(dict.fromkeys([*classes, *labels]))
+    for name in named:
+        if name not in known:
+            raise SettingsError(
+                f"setting 'class-weights': there is no label '{name}'. {suggestion(name, known)}"
+            )
+    return np.array(
+        [named.get(label, named.get(class_, 1.0)) for label, class_ in zip(labels, classes, strict=True)]
+    )
