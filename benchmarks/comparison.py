@@ -47,14 +47,20 @@ def peer(
 
 
 def ours(
-    task: Task, folder: Path, repetitions: int, name: str = "", learner: str = "perceptron", **settings
+    task: Task,
+    folder: Path,
+    repetitions: int,
+    name: str = "",
+    learner: str = "perceptron",
+    threads: int = 1,
+    **settings,
 ) -> System:
     label = name or learner
     model = folder / f"{label.replace(' ', '-')}.mg"
     return System(
         f"marginalia {label}",
         model,
-        systems.ours_train(task.train, model, task.our_features, learner, **settings),
+        systems.ours_train(task.train, model, task.our_features, learner, threads, **settings),
         systems.ours_tag(model, task.test, output(task, folder)),
         repetitions,
     )

@@ -35,8 +35,8 @@ MODELS = (
     Model("AROW, shuffled 5", "arow", {"r": 1.0, "shuffle-average": 5}),
     Model("maximum entropy", "maxent"),
     Model("CRF, L-BFGS, l2", "crf"),
-    Model("CRF, OWL-QN, l1", "crf", {"l1": 1.0, "l2": 0.0, "passes": 200}),
-    Model("CRF, SGD, cumulative l1", "crf", {"algorithm": "sgd", "l1": 1.0, "l2": 0.0, "passes": 30}),
+    Model("CRF, OWL-QN, l1", "crf", {"l1": 0.5, "l2": 0.0}),
+    Model("CRF, SGD, cumulative l1", "crf", {"algorithm": "sgd", "l1": 0.5, "l2": 0.0}),
 )
 
 

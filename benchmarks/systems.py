@@ -45,7 +45,9 @@ def use_peer(options) -> bool:
     return not options.skip_peer and peer_available()
 
 
-def ours_train(data: Path, model: Path, features, learner: str = "perceptron", **settings) -> list:
+def ours_train(
+    data: Path, model: Path, features, learner: str = "perceptron", threads: int = 1, **settings
+) -> list:
     shape = (
         ["--format", "conllu", "--label", "xpos"]
         if data.suffix == ".conllu"
@@ -67,7 +69,7 @@ def ours_train(data: Path, model: Path, features, learner: str = "perceptron", *
         "--seed",
         "1",
         "--threads",
-        "1",
+        threads,
         "--json",
     ]
 

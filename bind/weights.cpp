@@ -151,7 +151,10 @@ void restore(WeightTable& weights, const FeatureIndex& index, std::uint32_t labe
     const std::uint32_t row = rows.data()[k], output = outputs.data()[k];
     if (row >= index.rows() || row >= weights.current().rows.size() || output >= sizes(row))
       throw std::invalid_argument("weights: a place is out of range");
-    if (!std::isfinite(values.data()[k])) throw std::invalid_argument("weights: a weight is not finite");
+    if (!std::isfinite(values.data()[k]) || (totals.size() && !std::isfinite(totals.data()[k])) ||
+        (paid.size() && !std::isfinite(paid.data()[k])) ||
+        (variances.size() && !std::isfinite(variances.data()[k])) || !std::isfinite(due))
+      throw std::invalid_argument("weights: a number of the state is not finite");
     weights.restore({row, output, sizes(row)}, values.data()[k], totals.size() ? totals.data()[k] : 0.0,
                     paid.size() ? paid.data()[k] : 0.0, variances.size() ? variances.data()[k] : 1.0f);
   }

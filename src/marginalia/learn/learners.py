@@ -95,7 +95,7 @@ def _check_crf(settings: dict[str, Any]) -> None:
     settings["passes"] = settings["passes"] or (500 if settings["algorithm"] == "lbfgs" else 30)
     if settings["algorithm"] == "sgd" and settings["l1"] and settings["l2"]:
         raise SettingsError(
-            "algorithm=sgd takes l1 or l2, not both (l2 is 1 unless you set it): set one to 0."
+            "algorithm=sgd takes l1 or l2, not both (l2 is 0.3 unless you set it): set one to 0."
         )
 
 

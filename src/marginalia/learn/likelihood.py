@@ -35,12 +35,12 @@ PATIENCE = Setting(
     100_000,
 )
 OPTIMISER = (
-    Setting("l2", 1.0, "Strength of the Gaussian prior: l2 / 2 times the sum of squared weights.", 0.0, 1e9),
+    Setting("l2", 0.3, "Strength of the Gaussian prior: l2 / 2 times the sum of squared weights.", 0.0, 1e9),
     Setting("l1", 0.0, "Strength of the Laplace prior: l1 times the sum of absolute weights.", 0.0, 1e9),
     Setting("memory", 10, "How many steps L-BFGS remembers.", 1, 1000),
     Setting(
         "tolerance",
-        1e-5,
+        5e-3,
         "Stop when ten iterations have changed the objective by less than this share; 0 never stops.",
         0.0,
         1.0,
