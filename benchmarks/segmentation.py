@@ -73,7 +73,7 @@ def significance(gold: Path, outputs: dict[str, Path], name: str, peer: str) -> 
         return None
     files = ["--gold", gold, "--pred", outputs[name], "--compare", outputs[peer]]
     run = best_of([*OURS, "eval", *files, "--format", "segmented", "--json"])
-    return json.loads(run.stdout.strip().splitlines()[-1])["comparison"]["p_value"]
+    return json.loads(run.stdout.strip().splitlines()[-1])["comparison"]["randomisation"]["p_value"]
 
 
 def strip_tags(source: Path, target: Path) -> None:

@@ -46,7 +46,8 @@ def run(job: Job, model: Model, repetitions: int, bootstrap: int = 0, keep: Path
             scores = score(path, job, bootstrap)
         except (CommandFailed, OSError, ValueError) as failure:
             return failed_row(model.name, failure)
-        row = cost_row(model.name, cost, path, F1=scores["f1"], published=model.published)
+        published = {} if model.published is None else {"published": model.published}
+        row = cost_row(model.name, cost, path, F1=scores["f1"], **published)
     if bootstrap:
         low, high = scores["interval"]
         row["95 %"] = f"{low:.2f}-{high:.2f}"

@@ -211,7 +211,7 @@ class TestDiagnostics:
         if found["separable"]:
             assert consistent
             assert found.get("within_bound", True)
-        assert found["separable"] == bool((found["margin"] or 0) > 0)
+        assert found["separable"] == (None if found["margin"] is None else found["margin"] > 0)
         if tagger.saved.history[-1]["mistakes"] == 0:
             assert (found["margin"] or 0) >= 0
 

@@ -87,7 +87,7 @@ def add_parser(verbs: Verbs) -> None:
     add_reading(parser, "by suffix, .conllu and .jsonl; else columns, the last one is the label")
     parser.add_argument("--json", action="store_true", help="end with one JSON object instead of text")
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress on standard error")
-    parser.add_argument("--settings", action="store_true", help="list all settings and exit")
+    parser.add_argument("--settings", action="store_true", help="list all settings of the --learner and exit")
     parser.set_defaults(run=run, take=take)
 
 

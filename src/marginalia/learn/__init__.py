@@ -145,6 +145,8 @@ def inherited(
 def _start(start: Tagger | str | os.PathLike[str] | None) -> SavedModel | None:
     if start is None or isinstance(start, Tagger):
         return None if start is None else start.saved
+    if not isinstance(start, (str, os.PathLike)):
+        raise SettingsError(f"start: found {start!r}, expected a model or the name of its file.")
     return load(start).saved
 
 

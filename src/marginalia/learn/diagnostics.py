@@ -50,7 +50,7 @@ def margin_of(
     return {
         "margin": least if np.isfinite(least) else None,
         "relative_margin": relative,
-        "separable": bool(relative > 0),
+        "separable": bool(relative > 0) if np.isfinite(least) else None,
         "not_separated": wrong,
     }
 

@@ -29,6 +29,7 @@ class Learner(NamedTuple):
     run: Callable[[Setup], LearnerRun]
     check: Callable[[dict[str, Any]], None] = lambda settings: None
     fixed: Mapping[str, Any] = {}
+    has_loss: bool = True
 
 
 def _online(setup: Setup, rule: _core.Rule, *, variances: bool = False) -> LearnerRun:
@@ -120,7 +121,11 @@ _CRF = (
 )
 LEARNERS: dict[str, Learner] = {
     "perceptron": Learner(
-        "Collins' perceptron, averaged", (PASSES, *_ONLINE), _perceptron, check_regularisers
+        "Collins' perceptron, averaged",
+        (PASSES, *_ONLINE),
+        _perceptron,
+        check_regularisers,
+        has_loss=False,
     ),
     "margin": Learner(
         "the perceptron, which also learns from close second bests",
@@ -138,12 +143,13 @@ LEARNERS: dict[str, Learner] = {
         ),
         _margin,
         check_regularisers,
+        has_loss=False,
     ),
     "pa": Learner(
         "passive-aggressive: the smallest change that makes the example right",
         (
             PASSES,
-            Setting("C", 0.1, "How far one example may move the weights.", 1e-12, 1e12),
+            Setting("C", 0.03, "How far one example may move the weights.", 1e-12, 1e12),
             Setting("variant", "I", "PA without C (0), PA-I or PA-II.", choices=("0", "I", "II")),
             COSTS,
             *_ONLINE,

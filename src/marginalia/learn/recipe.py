@@ -101,11 +101,21 @@ def make_recipe(
     chosen = TASKS[_known("task", task, TASKS)] if task is not None else TASKS["fields"]
     if not isinstance(seed, int) or not 0 <= seed < 2**63:
         raise SettingsError(f"seed: found {seed!r}, expected a whole number from 0 to 2^63 - 1.")
+    _check_learner(structure, learner, settings or {})
     resolved = resolve(declared(structure, learner), chosen.settings | dict(settings or {}))
     parse_class_weights(resolved)
     LEARNERS[learner].check(resolved)
     resolved |= LEARNERS[learner].fixed
     return Recipe(structure, features or chosen.features, learner, seed, dict(lists or {}), resolved)
+
+
+def _check_learner(structure: str, learner: str, settings: Mapping[str, object]) -> None:
+    """Says of a setting that others have, but not this learner, whose it is."""
+    known = {setting.name for setting in declared(structure, learner)}
+    for name in (given.replace("_", "-") for given in settings):
+        owners = [other for other, how in LEARNERS.items() if name in {s.name for s in how.settings}]
+        if name not in known and owners:
+            raise SettingsError(f"setting '{name}' is one of {', '.join(owners)}, not of {learner}.")
 
 
 def declared_by_part(structure: str, learner: str) -> dict[str, tuple[Setting, ...]]:

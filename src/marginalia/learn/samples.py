@@ -19,6 +19,8 @@ CLASS_WEIGHTS = Setting(
     "example counts as much as its tokens do in the mean.",
 )
 
+_MOST = 1e9  # what is larger would leave the range of the weights
+
 Vector = npt.NDArray[np.float64]
 
 
@@ -56,9 +58,9 @@ def _checked(given: Sequence[float], examples: int) -> Vector:
         raise DataError("found sample weights that are not numbers") from None
     if len(weights) != examples:
         raise DataError(f"found {len(weights)} sample weights, expected {examples}, one for each example")
-    if bad := np.flatnonzero(~(np.isfinite(weights) & (weights >= 0))).tolist():
+    if bad := np.flatnonzero(~(np.isfinite(weights) & (weights >= 0) & (weights <= _MOST))).tolist():
         raise DataError(
-            f"found the sample weight {weights[bad[0]]} (number {bad[0] + 1}), expected at least 0"
+            f"found the sample weight {weights[bad[0]]} (number {bad[0] + 1}), expected 0 to {_MOST:g}"
         )
     return weights
 
@@ -95,9 +97,10 @@ def parse_class_weights(settings: Mapping[str, Any]) -> dict[str, float]:
             weight = float(number)
         except ValueError:
             weight = -1.0
-        if not name or not 0.0 <= weight < float("inf"):
+        if not name or not 0.0 <= weight <= _MOST:
             raise SettingsError(
-                f"setting 'class-weights': found '{part}', expected LABEL:WEIGHT with a weight of at least 0."
+                f"setting 'class-weights': found '{part}', expected LABEL:WEIGHT with a weight from 0 to "
+                f"{_MOST:g}."
             )
         found[name] = weight
     return found

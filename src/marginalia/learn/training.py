@@ -260,7 +260,7 @@ class Training:
             finished,
             dev,
             best,
-            counts.loss or None,
+            counts.loss if LEARNERS[self.recipe.learner].has_loss else None,
         )
 
 
