@@ -203,5 +203,5 @@ def test_missing_costs(toys: Toys, tmp_path: Path) -> None:
 
 
 def test_only_learners_that_compare_costs_take_them() -> None:
-    with pytest.raises(mg.SettingsError, match="unknown setting 'costs'"):
+    with pytest.raises(mg.SettingsError, match="setting 'costs' is one of pa, arow, not of perceptron"):
         mg.train([(["a"], ["O"])], learner="perceptron", costs="hamming")
