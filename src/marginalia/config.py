@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -84,6 +84,20 @@ def resolve(declared: Iterable[Setting], given: Mapping[str, object]) -> dict[st
         if name not in known:
             raise SettingsError(f"unknown setting '{name}'. {suggestion(name, list(known))}")
     return {name: s.read(given[name]) if name in given else s.default for name, s in known.items()}
+
+
+def named_numbers(setting: str, text: str) -> Iterator[tuple[str, str, float]]:
+    """The parts NAME:NUMBER of a text, as (part, name, number), NaN if there is no number; none: no parts."""
+    seen = set()
+    for part in text.split(",") if text.lower() not in ("none", "off", "") else ():
+        name, _, number = part.strip().rpartition(":")
+        if name in seen:
+            raise SettingsError(f"setting '{setting}': found '{name}' twice, expected it once.")
+        seen.add(name)
+        try:
+            yield part, name, float(number)
+        except ValueError:
+            yield part, name, float("nan")
 
 
 def suggestion(name: str, known: Sequence[str]) -> str:

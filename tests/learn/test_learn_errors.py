@@ -70,6 +70,8 @@ PAIR = (["a", "b"], ["B-X", "O"])
         ({"shuffle": "perhaps"}, "expected on or off"),
         ({"scheme": "IOB9"}, "setting 'scheme'"),
         ({"encode": "IOB9"}, "setting 'encode'"),
+        ({"dropout": "input:0.1,input:0.2"}, "setting 'dropout': found 'input' twice"),
+        ({"class_weights": "X:2,X:3"}, "setting 'class-weights': found 'X' twice"),
         ({"seed": -1}, "seed: found -1"),
         ({"seed": 2**63}, "seed: found"),
         ({"seed": 1.5}, "seed: found 1.5"),

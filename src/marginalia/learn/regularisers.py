@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from marginalia.config import Setting
+from marginalia.config import Setting, named_numbers
 from marginalia.errors import SettingsError
 
 PENALTIES = ("l2", "l1", "l1-cumulative")
@@ -89,16 +89,8 @@ def penalty_of(settings: Mapping[str, Any]) -> tuple[str, float]:
 
 def dropout_of(settings: Mapping[str, Any]) -> tuple[float, float]:
     """How probable it is that a token is hidden, and that a feature is left out."""
-    text = str(settings.get("dropout", "none"))
     chances = {"input": 0.0, "features": 0.0}
-    if text.lower() in ("none", "off", ""):
-        return 0.0, 0.0
-    for part in text.split(","):
-        kind, _, number = part.strip().partition(":")
-        try:
-            value = float(number)
-        except ValueError:
-            value = -1.0
+    for part, kind, value in named_numbers("dropout", str(settings.get("dropout", "none"))):
         if kind not in chances or not 0.0 <= value <= 1.0 or value == (1.0 if kind == "input" else 0.0):
             raise SettingsError(
                 f"setting 'dropout': found '{part}', expected input:P (0 <= P < 1, the chance of being "

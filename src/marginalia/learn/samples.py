@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from marginalia import _core
-from marginalia.config import Setting, suggestion
+from marginalia.config import Setting, named_numbers, suggestion
 from marginalia.errors import DataError, SettingsError
 
 CLASS_WEIGHTS = Setting(
@@ -87,16 +87,8 @@ def read_sample_weights(path: str) -> list[float]:
 
 def parse_class_weights(settings: Mapping[str, Any]) -> dict[str, float]:
     """Weights by label or class."""
-    text = str(settings["class-weights"])
     found: dict[str, float] = {}
-    if text.lower() in ("none", ""):
-        return found
-    for part in text.split(","):
-        name, _, number = part.strip().rpartition(":")
-        try:
-            weight = float(number)
-        except ValueError:
-            weight = -1.0
+    for part, name, weight in named_numbers("class-weights", str(settings["class-weights"])):
         if not name or not 0.0 <= weight <= _MOST:
             raise SettingsError(
                 f"setting 'class-weights': found '{part}', expected LABEL:WEIGHT with a weight from 0 to "
