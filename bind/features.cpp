@@ -8,22 +8,15 @@
 #include "arrays.hpp"
 #include "bind.hpp"
 #include "features/examples.hpp"
+#include "sources.hpp"
 
 using namespace marginalia;
 
 namespace {
 
-using SourceFields = std::tuple<std::string, std::string, std::uint32_t, std::uint32_t>;
 using PieceFields = std::tuple<std::string, std::int64_t, std::int32_t, bool, std::vector<std::string>,
                                std::vector<std::string>>;
 using TemplateFields = std::pair<bool, std::vector<PieceFields>>;
-
-Source source_of(const SourceFields& fields) {
-  const auto& [function, argument, column, list] = fields;
-  if (function == "first") return {Source::Kind::first, {}, 0, 0};
-  if (function == "list") return {Source::Kind::list, {}, column, list};
-  return {Source::Kind::column, {function_named(function), argument}, column, 0};
-}
 
 Template template_of(const TemplateFields& fields) {
   Template result{fields.first ? Scope::edge : Scope::node, {}};
@@ -36,11 +29,9 @@ Template template_of(const TemplateFields& fields) {
 void make_program(Program* self, const std::vector<SourceFields>& sources,
                   const std::vector<TemplateFields>& templates,
                   std::vector<std::shared_ptr<const PhraseSet>> lists, std::uint32_t columns) {
-  std::vector<Source> made_sources;
-  for (const auto& fields : sources) made_sources.push_back(source_of(fields));
   std::vector<Template> made_templates;
   for (const auto& fields : templates) made_templates.push_back(template_of(fields));
-  new (self) Program(std::move(made_sources), std::move(made_templates), std::move(lists), columns);
+  new (self) Program(sources_of(sources), std::move(made_templates), std::move(lists), columns);
 }
 
 // All features of a table as (edge, name) per token: what the key hashes stand for.
@@ -82,11 +73,7 @@ void seed(FeatureIndex& index, const Input<std::uint64_t>& keys, const Input<std
 }
 
 void set_gold(Examples& examples, const Input<std::int32_t>& gold, std::uint32_t labels) {
-  if (gold.size() != examples.tokens()) throw std::invalid_argument("gold labels disagree with the tokens");
-  for (const std::int32_t label : view(gold))
-    if (label < 0 || static_cast<std::uint32_t>(label) >= labels)
-      throw std::invalid_argument("a gold label is out of range");
-  examples.gold.assign(gold.data(), gold.data() + gold.size());
+  examples.gold = gold_of(gold, examples.tokens(), labels);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "bind.hpp"
 #include "learn/lbfgs.hpp"
 #include "search/chain.hpp"
+#include "search/segments.hpp"
 #include "structure.hpp"
 
 using namespace marginalia;
@@ -58,6 +59,14 @@ nb::dict state_of(const Lbfgs& optimiser) {
   return out;
 }
 
+void count_features(const BoundExamples<Segments, SegmentShape, SegmentData>& batch) {
+  nb::gil_scoped_release unlocked;
+  SparseRows none;
+  none.rows.resize(1);
+  Segments segments(batch.shape(), batch.data(), none);
+  for (std::size_t i = 0; i < segments.size(); ++i) segments.count_features(i);
+}
+
 }  // namespace
 
 void bind_learn(nb::module_& m) {
@@ -97,7 +106,25 @@ void bind_learn(nb::module_& m) {
           },
           "rate"_a, "decay"_a, "examples"_a, "local"_a);
 
-  bind_examples<Chain, ChainShape>(m, "ChainExamples");
+  using ChainExamples = BoundExamples<Chain, ChainShape, const Examples&>;
+  bind_examples<ChainExamples>(m, "ChainExamples")
+      .def(nb::init<const ChainShape&, const Examples&>(), "shape"_a, "examples"_a, nb::keep_alive<1, 2>(),
+           nb::keep_alive<1, 3>());
+
+  using SegmentBatch = BoundExamples<Segments, SegmentShape, SegmentData>;
+  bind_examples<SegmentBatch>(m, "SegmentBatch")
+      .def(
+          "__init__",
+          [](SegmentBatch* self, const SegmentShape& shape, const SegmentProgram& program,
+             const SegmentExamples& examples, FeatureIndex& index, bool open) {
+            if (open && index.keeps_names() && !examples.keeps_texts())
+              throw std::invalid_argument("names of new features need examples that keep their texts");
+            new (self) SegmentBatch(shape, SegmentData{program, examples, index, open, examples.gold});
+          },
+          "shape"_a, "program"_a, "examples"_a, "index"_a, "open"_a, nb::keep_alive<1, 2>(),
+          nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>())
+      .def("count_features", &count_features,
+           "Gives the features of the gold outputs rows of the index, and counts them.");
 
   nb::class_<Lbfgs>(m, "Lbfgs", "Minimises a function plus l1 * |x|; the caller evaluates it.")
       .def(

@@ -7,5 +7,6 @@ NB_MODULE(_core, m) {
   bind_features(m);
   bind_weights(m);
   bind_search(m);
+  bind_segments(m);
   bind_learn(m);
 }

@@ -8,6 +8,7 @@
 
 #include "arrays.hpp"
 #include "bind.hpp"
+#include "model_arrays.hpp"
 #include "search/beam.hpp"
 #include "search/chain_model.hpp"
 #include "search/k_best.hpp"
@@ -176,55 +177,12 @@ nb::ndarray<nb::numpy, std::int32_t> voted(const BoundModel& b, const Program& p
 }
 
 BoundModel* make_model(const ChainShape& shape, const nb::dict& arrays) {
-  std::vector<nb::object> kept;
-  const auto take = [&]<class T>(const char* name, std::span<const T>& out) {
-    if (!arrays.contains(name)) throw std::invalid_argument(std::string("model: array missing: ") + name);
-    nb::object array = arrays[name];
-    Input<T> typed;
-    if (!nb::try_cast(array, typed, false) || !typed.is_valid() ||
-        reinterpret_cast<std::uintptr_t>(typed.data()) % alignof(T) != 0)
-      throw nb::type_error((std::string("model: array of a wrong kind: ") + name).c_str());
-    out = view(typed);
-    kept.push_back(std::move(array));
-  };
-  FrozenArrays a;
-  std::span<const std::uint64_t> homes;
-  std::span<const std::uint32_t> constant_at;
-  std::span<const float> constants;
-  take("keys", a.keys);
-  take("homes", homes);
-  if (homes.size() != 1) throw std::invalid_argument("model: 'homes' is not one number");
-  a.homes = homes[0];
-  take("row_end", a.row_end);
-  if (arrays.contains("wide"))
-    take("wide", a.wide);
-  else
-    take("narrow", a.narrow);
-  take("weights", a.weights);
-  if (arrays.contains("edge")) take("edge", a.edge);
-  take("constant_at", constant_at);
-  take("constants", constants);
+  ModelArrays taken = take_arrays(arrays);
   const std::uint64_t pairs = std::uint64_t{shape.labels} * shape.labels;
-  VoteLog votes;
-  if (arrays.contains("vote_steps")) {
-    std::span<const std::uint32_t> versions;
-    take("vote_row_end", votes.row_end);
-    take("vote_outputs", votes.outputs);
-    take("vote_change_end", votes.change_end);
-    take("vote_steps", votes.steps);
-    take("vote_changes", votes.changes);
-    take("vote_versions", versions);
-    if (versions.size() != 1) throw std::invalid_argument("votes: 'vote_versions' is not one number");
-    votes.versions = versions[0];
-    votes.check();
-  }
-  return new BoundModel{std::move(kept),
-                        ChainModel(shape, FrozenWeights(a, shape.labels, pairs), constant_at, constants),
-                        votes};
-}
-
-void require_sentence(const TokenTable& table, std::size_t s) {
-  if (s >= table.sentences()) throw nb::index_error("no such sentence");
+  return new BoundModel{std::move(taken.kept),
+                        ChainModel(shape, FrozenWeights(taken.weights, shape.labels, pairs),
+                                   taken.constant_at, taken.constants),
+                        taken.votes};
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 
 #include "arrays.hpp"
 #include "learn/likelihood.hpp"
@@ -18,15 +19,15 @@ template <class T>
 using Writable = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 // `S` is made of (shape, examples, weights to score with); `Shape` knows how many constants and labels it
-// has.
-template <marginalia::Structure S, class Shape>
+// has; `Data`, the examples, is a reference or holds references.
+template <marginalia::Structure S, class Shape, class Data>
 class BoundExamples {
  public:
-  BoundExamples(const Shape& shape, const marginalia::Examples& examples)
-      : shape_(shape), examples_(examples), tokens_(examples.tokens()) {
-    for (const std::uint32_t row : examples.node_rows) most_ = std::max(most_, row);
-    for (const std::uint32_t row : examples.edge_rows) most_ = std::max(most_, row);
-  }
+  BoundExamples(const Shape& shape, Data examples)
+      : shape_(shape), examples_(examples), tokens_(examples.tokens()), most_(examples.most_row()) {}
+
+  const Shape& shape() const { return shape_; }
+  const std::remove_reference_t<Data>& data() const { return examples_; }
 
   // One rule on some examples: what was counted.
   nb::dict learn(marginalia::WeightTable& weights, const marginalia::Rule& rule,
@@ -36,7 +37,7 @@ class BoundExamples {
     check_samples(sample_weights);
     for (const std::uint32_t i : view(order)) check_range(i, i + std::size_t{1});
     const marginalia::Dropout dropout{dropout_input, dropout_features, dropout_seed};
-    if (dropout.input > 0.0 && !examples_.keeps_templates)
+    if (dropout.input > 0.0 && !examples_.can_hide())
       throw std::invalid_argument("hiding tokens needs examples that keep their templates");
     marginalia::PassCounts counts;
     {
@@ -174,18 +175,16 @@ class BoundExamples {
   }
 
   const Shape& shape_;
-  const marginalia::Examples& examples_;
+  Data examples_;
   std::size_t tokens_;
-  std::uint32_t most_ = 0;
+  std::uint32_t most_;
 };
 
-template <marginalia::Structure S, class Shape>
-void bind_examples(nb::module_& m, const char* name) {
+// All methods but the constructor.
+template <class Bound>
+nb::class_<Bound> bind_examples(nb::module_& m, const char* name) {
   using namespace nb::literals;
-  using Bound = BoundExamples<S, Shape>;
-  nb::class_<Bound>(m, name, "A batch of examples, seen as outputs of a structure.")
-      .def(nb::init<const Shape&, const marginalia::Examples&>(), "shape"_a, "examples"_a,
-           nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
+  return nb::class_<Bound>(m, name, "A batch of examples, seen as outputs of a structure.")
       .def("learn", &Bound::learn, "weights"_a, "rule"_a, nb::arg("order").noconvert(), "step"_a,
            nb::arg("sample_weights").noconvert(), "dropout_input"_a = 0.0, "dropout_features"_a = 0.0,
            "dropout_seed"_a = 0, "Applies a rule to the examples in order; what was counted.")

@@ -4,7 +4,9 @@
 
 #include <cstdint>
 #include <cstring>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace marginalia {
 
@@ -13,6 +15,7 @@ struct Hashed {
   std::uint64_t hash = 0;
   std::uint64_t power = 1;
   bool absent() const { return power == 0; }
+  bool operator==(const Hashed&) const = default;
 };
 
 inline constexpr Hashed kAbsent{0, 0};
@@ -38,6 +41,12 @@ inline Hashed hash_of(std::string_view text) {
     result.hash = add(multiply(result.hash, kBase), static_cast<unsigned char>(c) + 1u);
     result.power = multiply(result.power, kBase);
   }
+  return result;
+}
+
+inline std::vector<Hashed> hashes_of(const std::vector<std::string>& texts) {
+  std::vector<Hashed> result;
+  for (const auto& text : texts) result.push_back(hash_of(text));
   return result;
 }
 

@@ -21,17 +21,29 @@ bool looks_at_hidden(const std::vector<Program::Read>& reads, std::size_t t,
   return false;
 }
 
+std::uint64_t key_of_step(const Dropout& dropout, std::uint64_t step) {
+  return scrambled(dropout.seed ^ scrambled(step));
+}
+
 }  // namespace
+
+std::vector<std::uint8_t> hidden_tokens(const Dropout& dropout, std::uint64_t step, std::size_t length) {
+  const std::uint64_t key = key_of_step(dropout, step);
+  std::vector<std::uint8_t> hidden(dropout.input > 0.0 ? length : 0);
+  for (std::size_t t = 0; t < hidden.size(); ++t) hidden[t] = draw(key, t) < dropout.input;
+  return hidden;
+}
+
+bool leaves_out(const Dropout& dropout, std::uint64_t step, std::uint64_t which) {
+  return dropout.features > 0.0 && draw(scrambled(key_of_step(dropout, step)), which) < dropout.features;
+}
 
 void thin(const Examples& examples, std::size_t i, const Dropout& dropout, std::uint64_t step,
           Examples& out) {
   const Example x = example(examples, i);
-  const std::uint64_t key = scrambled(dropout.seed ^ scrambled(step));
-  std::vector<std::uint8_t> hidden(dropout.input > 0.0 ? x.length : 0);
-  for (std::size_t t = 0; t < hidden.size(); ++t) hidden[t] = draw(key, t) < dropout.input;
-  const std::uint64_t feature_key = scrambled(key);
+  const std::vector<std::uint8_t> hidden = hidden_tokens(dropout, step, x.length);
   const auto keep = [&](std::size_t t, std::uint32_t row, const auto& templates, std::uint64_t place) {
-    if (dropout.features > 0.0 && draw(feature_key, row) < dropout.features) return false;
+    if (leaves_out(dropout, step, row)) return false;
     return hidden.empty() || !looks_at_hidden(examples.reads[templates[place]], t, hidden);
   };
 

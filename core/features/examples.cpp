@@ -1,5 +1,6 @@
 #include "features/examples.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace marginalia {
@@ -81,6 +82,13 @@ void renumber(std::vector<std::uint64_t>& ends, std::vector<std::uint32_t>& rows
 }
 
 }  // namespace
+
+std::uint32_t Examples::most_row() const {
+  std::uint32_t most = 0;
+  for (const std::uint32_t row : node_rows) most = std::max(most, row);
+  for (const std::uint32_t row : edge_rows) most = std::max(most, row);
+  return most;
+}
 
 void extract_growing(const Program& program, const TokenTable& table, FeatureIndex& index, Examples& out) {
   prepare(out, program);

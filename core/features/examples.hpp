@@ -25,6 +25,8 @@ struct Examples {
   std::size_t sentences() const { return sentence.size() - 1; }
   std::size_t tokens() const { return node_end.size() - 1; }
   bool has_edges() const { return edge_end.size() > 1; }
+  bool can_hide() const { return keeps_templates; }
+  std::uint32_t most_row() const;  // the highest row that a feature has
 };
 
 // One sentence of the above.

@@ -5,7 +5,13 @@
 namespace marginalia {
 
 FeatureIndex::FeatureIndex(bool keep_names)
-    : keep_names_(keep_names), slots_(1024), keys_{0}, counts_{0}, scopes_{Scope::node}, name_ends_{0} {}
+    : keep_names_(keep_names),
+      slots_(1024),
+      filter_(slots_.size() / 16),
+      keys_{0},
+      counts_{0},
+      scopes_{Scope::node},
+      name_ends_{0} {}
 
 std::string_view FeatureIndex::name(std::uint32_t row) const {
   if (!keep_names_ || row == kConstantRow) return {};
@@ -13,23 +19,13 @@ std::string_view FeatureIndex::name(std::uint32_t row) const {
   return std::string_view(names_).substr(begin, name_ends_[row] - begin);
 }
 
-std::size_t FeatureIndex::slot_of(std::uint64_t key) const {
-  const std::size_t mask = slots_.size() - 1;
-  std::size_t i = key & mask;
-  while (slots_[i] != 0 && keys_[slots_[i]] != key) i = (i + 1) & mask;
-  return i;
-}
-
-std::uint32_t FeatureIndex::find(std::uint64_t key) const {
-  return slots_[slot_of(key)];
-}
-
 std::uint32_t FeatureIndex::find_or_add(std::uint64_t key, Scope scope, bool& added) {
   std::size_t slot = slot_of(key);
-  added = slots_[slot] == 0;
+  added = slots_[slot].row == 0;
   if (added) {
     if (keys_.size() == UINT32_MAX) throw std::length_error("more than 4 billion features");
-    slots_[slot] = rows();
+    slots_[slot] = {rows(), tag_of(key)};
+    filter_[filter_word(key)] |= marks_of(key);
     keys_.push_back(key);
     counts_.push_back(0);
     scopes_.push_back(scope);
@@ -38,7 +34,7 @@ std::uint32_t FeatureIndex::find_or_add(std::uint64_t key, Scope scope, bool& ad
       slot = slot_of(key);
     }
   }
-  return slots_[slot];
+  return slots_[slot].row;
 }
 
 void FeatureIndex::add_name(std::string_view name) {
@@ -48,8 +44,12 @@ void FeatureIndex::add_name(std::string_view name) {
 }
 
 void FeatureIndex::rebuild(std::size_t slots) {
-  slots_.assign(slots, 0);
-  for (std::uint32_t row = 1; row < rows(); ++row) slots_[slot_of(keys_[row])] = row;
+  slots_.assign(slots, {});
+  filter_.assign(slots / 16, 0);
+  for (std::uint32_t row = 1; row < rows(); ++row) {
+    slots_[slot_of(keys_[row])] = {row, tag_of(keys_[row])};
+    filter_[filter_word(keys_[row])] |= marks_of(keys_[row]);
+  }
 }
 
 std::vector<std::uint32_t> FeatureIndex::cut(std::uint32_t least) {

@@ -1,8 +1,10 @@
 // From feature keys to dense row ids, in training. Row 0 is not a feature: it holds the structure's
-// constants.
+// constants. Whoever reads while others may add holds the lock, shared; whoever adds then holds it alone.
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <shared_mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,12 +23,19 @@ class FeatureIndex {
 
   std::uint32_t rows() const { return static_cast<std::uint32_t>(keys_.size()); }
   bool keeps_names() const { return keep_names_; }
+  std::shared_mutex& lock() const { return *lock_; }
   std::uint64_t key(std::uint32_t row) const { return keys_[row]; }
   Scope scope(std::uint32_t row) const { return scopes_[row]; }
   std::string_view name(std::uint32_t row) const;
 
+  // Whether the key may be there: false for most of those that are not, at the price of one look at a table
+  // that stays near.
+  bool may_have(std::uint64_t key) const {
+    const std::uint64_t marks = marks_of(key);
+    return (filter_[filter_word(key)] & marks) == marks;
+  }
   void prefetch(std::uint64_t key) const { __builtin_prefetch(&slots_[key & (slots_.size() - 1)]); }
-  std::uint32_t find(std::uint64_t key) const;
+  std::uint32_t find(std::uint64_t key) const { return slots_[slot_of(key)].row; }
   // Finds or adds the key; `added` tells whether `add_name` is due.
   std::uint32_t find_or_add(std::uint64_t key, Scope scope, bool& added);
   void count(std::uint32_t row) {
@@ -39,11 +48,30 @@ class FeatureIndex {
   std::vector<std::uint32_t> cut(std::uint32_t least);
 
  private:
-  std::size_t slot_of(std::uint64_t key) const;
+  std::size_t slot_of(std::uint64_t key) const {
+    const std::size_t mask = slots_.size() - 1;
+    std::size_t i = key & mask;
+    while (slots_[i].row != 0 && (slots_[i].tag != tag_of(key) || keys_[slots_[i].row] != key))
+      i = (i + 1) & mask;
+    return i;
+  }
   void rebuild(std::size_t slots);
 
+  // The upper half of a key tells most others from it without a look at `keys_`.
+  struct Slot {
+    std::uint32_t row = 0;  // 0 = empty
+    std::uint32_t tag = 0;
+  };
+  static std::uint32_t tag_of(std::uint64_t key) { return static_cast<std::uint32_t>(key >> 32); }
+  static std::uint64_t marks_of(std::uint64_t key) {
+    return std::uint64_t{1} << (key >> 58) | std::uint64_t{1} << (key >> 52 & 63);
+  }
+  std::size_t filter_word(std::uint64_t key) const { return key >> 20 & (filter_.size() - 1); }
+
   bool keep_names_;
-  std::vector<std::uint32_t> slots_;  // open addressing: row id, 0 = empty
+  std::unique_ptr<std::shared_mutex> lock_ = std::make_unique<std::shared_mutex>();
+  std::vector<Slot> slots_;            // open addressing
+  std::vector<std::uint64_t> filter_;  // [slots / 16] two bits in one word for each key
   std::vector<std::uint64_t> keys_;
   std::vector<std::uint32_t> counts_;
   std::vector<Scope> scopes_;

@@ -13,13 +13,13 @@ namespace {
 
 constexpr std::uint64_t kFlags = PhraseSet::kEnds | PhraseSet::kContinues;
 
-std::uint64_t next_state(std::uint64_t state, std::string_view token, std::string& scratch) {
+}  // namespace
+
+std::uint64_t PhraseSet::next_state(std::uint64_t state, std::string_view token, std::string& scratch) {
   static const Attribute lower{Function::lower, ""};
   evaluate(lower, token, scratch);
   return scrambled((state | kFlags) + hash_of(scratch).hash) & ~kFlags;
 }
-
-}  // namespace
 
 PhraseSet::PhraseSet(const std::vector<std::vector<std::string>>& phrases) {
   std::unordered_map<std::uint64_t, std::uint64_t> flags;

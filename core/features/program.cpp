@@ -18,18 +18,6 @@ std::uint64_t extended(std::uint64_t hash, const Hashed& by) {
   return add(multiply(hash, by.power), by.hash);
 }
 
-std::vector<Hashed> hashes_of(const std::vector<std::string>& texts) {
-  std::vector<Hashed> result;
-  for (const auto& text : texts) result.push_back(hash_of(text));
-  return result;
-}
-
-// The value used `distance` >= 1 tokens outside the sentence.
-template <class T>
-const T& outside(const std::vector<T>& values, std::size_t distance) {
-  return values[std::min(distance, values.size()) - 1];
-}
-
 std::ptrdiff_t position(std::int32_t offset, bool absolute, std::size_t at, std::size_t length) {
   if (!absolute) return static_cast<std::ptrdiff_t>(at) + offset;
   return offset >= 0 ? offset : static_cast<std::ptrdiff_t>(length) + offset;

@@ -2,6 +2,7 @@
 // A feature's name is the concatenation of a template's pieces; its key is the hash of that name.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -34,6 +35,12 @@ struct Piece {
   std::vector<std::string> before,
       after;  // values outside the sentence; the last one serves all farther ones
 };
+
+// The value used `distance` >= 1 tokens outside the sentence.
+template <class T>
+const T& outside(const std::vector<T>& values, std::size_t distance) {
+  return values[std::min(distance, values.size()) - 1];
+}
 
 struct Template {
   Scope scope = Scope::node;
@@ -146,6 +153,11 @@ class Program {
 
   Scope scope(std::size_t template_index) const { return templates_[template_index].scope; }
 
+  // The values of the sentence that was read, [tokens][sources], and the text of one of them; false: absent.
+  const std::vector<Hashed>& values(const ExtractionSpace& space) const { return space.grid_; }
+  bool value_text(std::uint32_t source, const TokenTable& table, const ExtractionSpace& space,
+                  std::size_t first, std::size_t at, std::string& out) const;
+
   // A token that a template looks at, as in `Piece`.
   struct Read {
     std::int32_t offset;
@@ -196,8 +208,6 @@ class Program {
   const ExtractionSpace::Slot& slot_of(std::string_view text, std::uint32_t column,
                                        ExtractionSpace& space) const;
   void grow(ExtractionSpace& space) const;
-  bool value_text(std::uint32_t source, const TokenTable& table, const ExtractionSpace& space,
-                  std::size_t first, std::size_t at, std::string& out) const;
 
   std::vector<Source> sources_;
   std::vector<Template> templates_;

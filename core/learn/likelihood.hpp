@@ -56,7 +56,7 @@ double add_expectations(S& structure, const SparseRows& weights, std::size_t fir
   double log_z = 0.0;
   for (std::size_t i = first; i < last; ++i) {
     GradientSink sink{weights, gradient, sample_weights.empty() ? 1.0 : sample_weights[i]};
-    log_z += sink.share * (local ? structure.local_expectations(i, sink) : structure.expectations(i, sink));
+    log_z += sink.share * (local ? local_expectations(structure, i, sink) : structure.expectations(i, sink));
   }
   return log_z;
 }

@@ -125,7 +125,7 @@ struct GradientRule {
         changes.emplace_back(cell, -eta * means[k]);
       });
     };
-    const double log_z = local ? visit.structure.local_expectations(visit.i, collect)
+    const double log_z = local ? local_expectations(visit.structure, visit.i, collect)
                                : visit.structure.expectations(visit.i, collect);
     visit.structure.features_of(visit.i, visit.gold, [&](const Coordinate& at, double count) {
       const std::size_t cell = weights.current().place_of(at);

@@ -201,6 +201,6 @@ void Chain::rows_of(std::size_t i, F&& f) const {
   }
 }
 
-static_assert(Structure<Chain>);
+static_assert(StepwiseStructure<Chain>);
 
 }  // namespace marginalia

@@ -8,6 +8,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <stdexcept>
 #include <vector>
 
 #include "features/dropout.hpp"
@@ -53,16 +54,30 @@ concept Structure = requires(S s, std::size_t i, std::size_t k, const Output& y,
                              NoSink sink, NoMeans means, NoRow row, const Dropout& dropout) {
   { s.size() } -> std::convertible_to<std::size_t>;  // examples
   { s.gold(i) } -> std::convertible_to<Output>;
-  { s.best(i) } -> std::convertible_to<const Scored&>;                // 1
-  { s.best(i, costs) } -> std::convertible_to<const Scored&>;         // 1, of score + costs
-  { s.k_best(i, k) } -> std::convertible_to<std::vector<Scored>>;     // 2
-  s.features_of(i, y, sink);                                          // 3: sink(coordinate, count)
-  { s.expectations(i, means) } -> std::convertible_to<double>;        // 4: log Z
-  { s.local_expectations(i, means) } -> std::convertible_to<double>;  // 4, of each choice on the way to gold
-  s.rows_of(i, row);                                                  // all but row 0
+  { s.best(i) } -> std::convertible_to<const Scored&>;             // 1
+  { s.best(i, costs) } -> std::convertible_to<const Scored&>;      // 1, of score + costs
+  { s.k_best(i, k) } -> std::convertible_to<std::vector<Scored>>;  // 2
+  s.features_of(i, y, sink);                                       // 3: sink(coordinate, count)
+  { s.expectations(i, means) } -> std::convertible_to<double>;     // 4: log Z
+  s.rows_of(i, row);                                               // all but row 0
   s.hide(i, dropout, std::uint64_t{0});  // until the next call: example i, and no other, is asked about
   s.constant_changed(i, 0.0);
 };
+
+// A structure whose outputs are made choice by choice can also say what is expected of each choice on the way
+// to gold.
+template <class S>
+concept StepwiseStructure = Structure<S> && requires(S s, std::size_t i, NoMeans means) {
+  { s.local_expectations(i, means) } -> std::convertible_to<double>;
+};
+
+template <Structure S, class Means>
+double local_expectations(S& s, std::size_t i, Means&& means) {
+  if constexpr (StepwiseStructure<S>)
+    return s.local_expectations(i, means);
+  else
+    throw std::invalid_argument("the outputs of this structure are not made choice by choice");
+}
 
 // sink of the features of y minus those of z. A structure that can skip what they share offers `difference`.
 template <Structure S, class Sink>

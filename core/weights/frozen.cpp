@@ -36,7 +36,8 @@ void tidy(std::vector<Cell>& cells, std::size_t outputs) {
 std::vector<std::uint32_t> used_rows(const SparseRows& weights, const FeatureIndex& index,
                                      const std::vector<std::uint8_t>& kept) {
   std::vector<std::uint32_t> rows;
-  for (std::uint32_t row = 1; row < index.rows(); ++row)
+  const std::size_t all = std::min<std::size_t>(index.rows(), weights.rows.size());
+  for (std::uint32_t row = 1; row < all; ++row)
     if ((!kept.empty() && kept[row] != 0) || std::any_of(weights.begin(row), weights.end(row), nonzero))
       rows.push_back(row);
   std::sort(rows.begin(), rows.end(),
@@ -101,7 +102,7 @@ void FrozenWeights::check_cells(std::uint64_t node_outputs, std::uint64_t edge_o
 
 FrozenStorage freeze(const SparseRows& weights, const FeatureIndex& index, std::uint32_t labels,
                      const std::vector<std::uint8_t>& kept) {
-  require(index.rows() <= weights.rows.size(), "weights: there are fewer rows than features");
+  require(weights.rows.size() <= index.rows(), "weights: there are more rows than features");
   FrozenStorage out;
   const std::vector<std::uint32_t> rows = used_rows(weights, index, kept);
   out.homes = rows.size() + rows.size() / 2 + 1;

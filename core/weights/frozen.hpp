@@ -71,6 +71,14 @@ class FrozenWeights {
       for (std::uint32_t i = first; i < last; ++i) scores[arrays_.wide[i]] += weights[i];
   }
 
+  // Calls f(output, weight) for the cells of a row.
+  template <class F>
+  void for_cells(std::uint32_t row, F&& f) const {
+    const bool narrow = arrays_.wide.empty();
+    for (std::uint32_t i = begin(row); i < arrays_.row_end[row]; ++i)
+      f(narrow ? std::uint32_t{arrays_.narrow[i]} : arrays_.wide[i], arrays_.weights[i]);
+  }
+
  private:
   std::uint32_t begin(std::uint32_t row) const { return row == 0 ? 0 : arrays_.row_end[row - 1]; }
   void check_slots() const;

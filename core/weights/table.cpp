@@ -55,7 +55,7 @@ double WeightTable::update(const Coordinate& at, double change, double step) {
 }
 
 void WeightTable::make_room(const Coordinate& at, bool whole_row) {
-  SparseRows::Row& row = table_.rows[at.row];
+  SparseRows::Row& row = row_at(at.row);
   if (!whole_row)
     cell_of(at);
   else if (row.size != at.outputs)
@@ -76,10 +76,18 @@ void WeightTable::set_variance(const Coordinate& at, double variance) {
   variances_[cell_of(at)] = static_cast<float>(variance);
 }
 
+SparseRows::Row& WeightTable::row_at(std::uint32_t row) {
+  if (row >= table_.rows.size()) {
+    table_.rows.resize(std::size_t{row} + 1);
+    if (penalised()) settled_.resize(table_.rows.size(), due_);
+  }
+  return table_.rows[row];
+}
+
 std::size_t WeightTable::cell_of(const Coordinate& at) {
   const std::size_t found = table_.place_of(at);
   if (found != SIZE_MAX) return found;
-  SparseRows::Row& row = table_.rows[at.row];
+  SparseRows::Row& row = row_at(at.row);
   if (row.size == 0 && penalised()) settled_[at.row] = due_;  // what was due before concerns no one here
   if (row.size == 0 || std::has_single_bit(row.size)) enlarge(row, at.outputs, false);
   if (row.size == at.outputs) return row.begin + at.output;
@@ -145,7 +153,7 @@ void WeightTable::charge(double scale) {
 }
 
 void WeightTable::settle(std::uint32_t row, double steps) {
-  if (!penalised() || settled_[row] == due_) return;
+  if (!penalised() || row >= settled_.size() || settled_[row] == due_) return;
   const double since = due_ - settled_[row];
   settled_[row] = due_;
   const SparseRows::Row& r = table_.rows[row];

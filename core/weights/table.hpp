@@ -53,6 +53,7 @@ struct SparseRows {
 
   // Where a weight's cell is, SIZE_MAX if it has none.
   std::size_t place_of(const Coordinate& at) const {
+    if (at.row >= rows.size()) return SIZE_MAX;
     const Row& row = rows[at.row];
     if (row.size == at.outputs) return row.begin + at.output;  // dense
     for (std::size_t i = row.begin; i < row.begin + row.size; ++i)
@@ -93,7 +94,8 @@ struct Penalty {
 
 // Weights to learn. Rows start empty, have room for the next power of two of their size, and become dense
 // (cell i = output i) when half full, so memory follows what learning touched, not features * labels. Row 0,
-// the constants, is dense from the start. Beside each weight stand, as far as the learner needs them:
+// the constants, is dense from the start. A weight of a row that is not there yet adds the row. Beside each
+// weight stand, as far as the learner needs them:
 //   total     the sum of step * change, which lazy averaging needs
 //   paid      what a cumulative penalty has taken from the weight
 //   variance  how unsure the weight is (1 at first)
@@ -169,6 +171,7 @@ class WeightTable {
 
  private:
   std::size_t cell_of(const Coordinate& at);
+  SparseRows::Row& row_at(std::uint32_t row);
   void enlarge(SparseRows::Row& row, std::uint32_t outputs, bool whole);
   std::uint32_t allocate(std::uint32_t capacity);
   void resize_cells(std::size_t size);

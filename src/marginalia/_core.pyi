@@ -374,6 +374,133 @@ class ChainModel:
     ) -> list[tuple[int, bool, int]]:
         """(token, edge, row) of each known feature."""
 
+class SegmentProgram:
+    """Templates over segments, ready to run over token tables."""
+
+    def __init__(
+        self,
+        sources: Sequence[tuple[str, str, int, int]],
+        templates: Sequence[Sequence[tuple[str, int, int, str, Sequence[str], Sequence[str]]]],
+        lists: Sequence[PhraseSet],
+        columns: int,
+    ) -> None: ...
+    def names(self, table: TokenTable, sentence: int, begin: int, last: int) -> list[tuple[int | None, str]]:
+        """(token or None, name) of every feature of a segment."""
+
+class SegmentShape:
+    """Types of segments, and the longest ones."""
+
+    def __init__(
+        self,
+        inside: Annotated[
+            NDArray[numpy.uint32], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        most: int,
+        transitions: bool,
+        ends: bool,
+    ) -> None: ...
+    @property
+    def labels(self) -> int: ...
+    @property
+    def most(self) -> int: ...
+    @property
+    def types(self) -> int: ...
+    @property
+    def constants(self) -> int:
+        """Number of weights in row 0."""
+
+class SegmentExamples:
+    """Sentences as values of tokens."""
+
+    def __init__(self, keep_texts: bool) -> None: ...
+    @property
+    def sentences(self) -> int: ...
+    @property
+    def tokens(self) -> int: ...
+    @property
+    def starts(self) -> NDArray[numpy.uint32]: ...
+    @property
+    def gold(self) -> NDArray[numpy.uint32]: ...
+    def add(self, program: SegmentProgram, table: TokenTable) -> None: ...
+    def set_gold(
+        self,
+        gold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        shape: SegmentShape,
+    ) -> int:
+        """
+        Gold labels; how many segments were longer than the shape allows and had to be cut.
+        """
+
+class SegmentLattice:
+    """Scores of all segments of one sentence."""
+
+    def __init__(
+        self,
+        shape: SegmentShape,
+        segments: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        length: int,
+        constants: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> None: ...
+    def best(self) -> tuple[NDArray[numpy.uint32], float]:
+        """Best labels and their score."""
+
+    def k_best(self, k: int | None = None) -> SegmentKBest:
+        """Iterates over (labels, score), best first, at most k if it is given."""
+
+    def score(
+        self,
+        labels: Annotated[
+            NDArray[numpy.uint32], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> float:
+        """Score of an output; -inf if it spells no segments."""
+
+    def marginals(self) -> dict[str, Any]: ...
+
+class SegmentKBest:
+    """Outputs, best first."""
+
+    def __iter__(self) -> SegmentKBest: ...
+    def __next__(self) -> tuple[NDArray[numpy.uint32], float]: ...
+
+class SegmentSpace:
+    """Scratch memory of one thread."""
+
+    def __init__(self) -> None: ...
+
+class SegmentModel:
+    """A finished model of segments."""
+
+    def __init__(self, shape: SegmentShape, arrays: dict[str, NDArray[Any]]) -> None: ...
+    def best(self, program: SegmentProgram, table: TokenTable, space: SegmentSpace) -> NDArray[numpy.int32]:
+        """Labels of all tokens of the table."""
+
+    def voted(
+        self, program: SegmentProgram, table: TokenTable, k: int, space: SegmentSpace
+    ) -> NDArray[numpy.int32]:
+        """The same by vote of all versions of the weights among the k best."""
+
+    def lattice(
+        self, program: SegmentProgram, table: TokenTable, sentence: int, space: SegmentSpace
+    ) -> SegmentLattice:
+        """Scores of one sentence."""
+
+    def features_of(
+        self,
+        program: SegmentProgram,
+        table: TokenTable,
+        sentence: int,
+        labels: Annotated[
+            NDArray[numpy.uint32], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        space: SegmentSpace,
+    ) -> list[tuple[int, int]]:
+        """(row, label) of each known feature of an output."""
+
 def permutation(n: int, seed: int) -> NDArray[numpy.uint32]:
     """A shuffled range, the same everywhere for the same seed."""
 
@@ -467,6 +594,76 @@ class ChainExamples:
 
     def best(self, weights: SparseRows, first: int, last: int) -> NDArray[numpy.int32]:
         """Best labels of the examples [first, last)."""
+
+class SegmentBatch:
+    """A batch of examples, seen as outputs of a structure."""
+
+    def __init__(
+        self,
+        shape: SegmentShape,
+        program: SegmentProgram,
+        examples: SegmentExamples,
+        index: FeatureIndex,
+        open: bool,
+    ) -> None: ...
+    def learn(
+        self,
+        weights: WeightTable,
+        rule: Rule,
+        order: NDArray[numpy.uint32],
+        step: int,
+        sample_weights: NDArray[numpy.float64],
+        dropout_input: float = 0.0,
+        dropout_features: float = 0.0,
+        dropout_seed: int = 0,
+    ) -> dict[str, Any]:
+        """Applies a rule to the examples in order; what was counted."""
+
+    def make_room(self, weights: WeightTable, whole_rows: bool) -> None:
+        """Makes room for the weights of the gold outputs' features."""
+
+    def count_gold(
+        self,
+        weights: SparseRows,
+        sample_weights: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        counts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
+    ) -> None:
+        """Adds the gold outputs' feature counts, by weight."""
+
+    def expectations(
+        self,
+        weights: SparseRows,
+        first: int,
+        last: int,
+        sample_weights: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        local: bool,
+        gradient: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
+    ) -> float:
+        """
+        Adds the expected feature counts of the examples [first, last), by weight; the sum of log Z.
+        """
+
+    def margins(
+        self, weights: SparseRows, first: int, last: int
+    ) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]:
+        """
+        Margins of gold over the best other output, and the norms of their differences.
+        """
+
+    def voted(self, weights: SparseRows, votes: Votes, k: int, first: int, last: int) -> NDArray[numpy.int32]:
+        """Labels by vote of all versions of the weights among the k best."""
+
+    def best(self, weights: SparseRows, first: int, last: int) -> NDArray[numpy.int32]:
+        """Best labels of the examples [first, last)."""
+
+    def count_features(self) -> None:
+        """
+        Gives the features of the gold outputs rows of the index, and counts them.
+        """
 
 class Lbfgs:
     """Minimises a function plus l1 * |x|; the caller evaluates it."""

@@ -24,7 +24,10 @@ _TRUTH = {
 
 @dataclass(frozen=True)
 class Setting:
-    """One knob. The type is that of the default; `choices` or `low`..`high` (inclusive) bound it."""
+    """One knob. The type is that of the default; `choices` or `low`..`high` (inclusive) bound it.
+
+    A number may also be one of `words`, such as auto.
+    """
 
     name: str
     default: Scalar
@@ -32,9 +35,12 @@ class Setting:
     low: float | None = None
     high: float | None = None
     choices: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
 
     def read(self, value: object) -> Scalar:
         """The value, converted from text if need be; a SettingsError if it does not fit."""
+        if str(value).lower() in self.words:
+            return str(value).lower()
         converted = self._converted(value)
         if not isinstance(converted, str):
             enough = self.low is None or converted >= self.low  # nan is neither enough nor too much
@@ -50,7 +56,7 @@ class Setting:
             return "on or off"
         kind = {int: "a whole number", float: "a number", str: "a text"}[type(self.default)]
         if self.low is not None and self.high is not None:
-            return f"{kind} from {self.low} to {self.high}"
+            return " or ".join((f"{kind} from {self.low} to {self.high}", *self.words))
         return kind if self.low is None else f"{kind} of at least {self.low}"
 
     def _converted(self, value: object) -> Scalar:

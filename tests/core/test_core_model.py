@@ -207,9 +207,11 @@ def test_a_node_feature_with_the_row_of_an_edge(sound: Trained) -> None:
 def test_freezing_what_does_not_fit(sound: Trained) -> None:
     with pytest.raises(ValueError):
         sound.rows().freeze(sound.index, 2)
-    few = _core.WeightTable(2, sound.world.shape.constants)
+    many = _core.WeightTable(len(sound.index) + 2, sound.world.shape.constants)
     with pytest.raises(ValueError):
-        few.current.freeze(sound.index, sound.world.labels)
+        many.current.freeze(sound.index, sound.world.labels)
+    few = _core.WeightTable(2, sound.world.shape.constants)  # features may come later than weights
+    assert not few.current.freeze(sound.index, sound.world.labels)["weights"].size
 
 
 def damaged(rng: np.random.Generator, arrays: Arrays) -> Arrays:

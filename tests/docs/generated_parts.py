@@ -71,7 +71,8 @@ def _values(setting: Setting) -> str:
         return "`on`, `off`"
     if setting.low is None or setting.high is None:
         return setting.expected()
-    return f"{_number(setting.low)} to {_number(setting.high)}"
+    words = [f"`{word}`" for word in setting.words]
+    return " or ".join((f"{_number(setting.low)} to {_number(setting.high)}", *words))
 
 
 def _number(value: float) -> str:

@@ -181,7 +181,11 @@ def test_the_forms_shown_in_errors_are_right(form):
         ("list a = x\nlist a = y", "f:2:6: the list 'a' is declared twice."),
         ("list a =", "f:1:6: expected 'list name = file'."),
         ("word", "f:1:5: found the end of the line, expected '['."),
-        ("word[b]", "f:1:6: found 'b]', expected an offset such as 0, -1 or -2..2."),
+        (
+            "word[c]",
+            "f:1:6: found 'c]', expected an offset such as 0, -1 or -2..2, or a place of a segment such as "
+            "b, e+1, i or b..e.",
+        ),
         ("word[0", "f:1:7: found the end of the line, expected ']'."),
         ("word[101]", "f:1:6: found 101, expected numbers from -100 to 100, the lower first."),
         ("word[0]/", "f:1:9: found the end of the line, expected a column or a function."),

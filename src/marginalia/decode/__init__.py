@@ -1,6 +1,8 @@
 """Models in use: a saved model and a sentence give a structure."""
 
-from marginalia.decode.chain import ChainDecoder, Contribution
+from marginalia.decode.chain import ChainDecoder
+from marginalia.decode.decoder import Contribution
+from marginalia.decode.segments import SegmentDecoder
 from marginalia.decode.tagger import Tagged, Tagger, load
 
-__all__ = ["ChainDecoder", "Contribution", "Tagged", "Tagger", "load"]
+__all__ = ["ChainDecoder", "Contribution", "SegmentDecoder", "Tagged", "Tagger", "load"]

@@ -5,10 +5,7 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import islice
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,10 +15,11 @@ from marginalia import _core
 from marginalia.config import Setting
 from marginalia.corpus.blocks import Block
 from marginalia.corpus.schemes import legal_transitions
-from marginalia.errors import DataError, MarginaliaError, ModelError
+from marginalia.decode.decoder import Contribution, Decoder, Ids, Parts, constants_of
+from marginalia.errors import DataError
 from marginalia.features.compiling import compile_program, has_ends, has_label_bigram
 from marginalia.features.program import Program
-from marginalia.model import SavedModel, phrases_of
+from marginalia.model import SavedModel
 
 SETTINGS = (
     Setting("order", 1, "Labels an output feature looks back: 1 for label bigrams, 2 for trigrams.", 1, 2),
@@ -30,20 +28,8 @@ SETTINGS = (
     ),
 )
 
-Ids = npt.NDArray[np.int32]
-
 # Dense transition scores take 8 bytes per label pair (order 1) or triple (order 2): refuse what cannot fit.
 _MOST_LABELS = {1: 4096, 2: 256}
-
-
-@dataclass(frozen=True, slots=True)
-class Contribution:
-    """One term of an output's score: a feature, the labels it fired with, its weight, how often."""
-
-    feature: str
-    labels: tuple[str, ...]
-    weight: float
-    count: int
 
 
 def chain_shape(
@@ -64,14 +50,57 @@ def chain_shape(
     return _core.ChainShape(len(labels), order, learned, start, flat, end, has_ends(program), local, beam)
 
 
+class ChainExtraction:
+    """Sentences as rows of features."""
+
+    def __init__(self, program: _core.Program, index: _core.FeatureIndex, settings: dict[str, Any]) -> None:
+        self._program, self.index = program, index
+        # Hiding tokens needs to know which template looks where.
+        self._hides = "input" in str(settings.get("dropout"))
+
+    def examples(self, tokens: int = 0) -> _core.Examples:
+        """A batch without sentences, with room for so many tokens."""
+        examples = _core.Examples(self._hides)
+        if tokens:
+            examples.reserve(self._program, tokens)
+        return examples
+
+    def add(self, examples: _core.Examples, table: _core.TokenTable, *, grow: bool) -> None:
+        """Append sentences; new features get rows if `grow`, else they are left out."""
+        (examples.add_growing if grow else examples.add_known)(self._program, table, self.index)
+
+    def count(self, table: _core.TokenTable) -> None:
+        """Give features rows without keeping the sentences."""
+        self.index.count(self._program, table)
+
+
 class ChainTraining:
     """A chain over labels that are being learned: what a learner needs to know of it."""
 
+    notes: Sequence[str] = ()
+
     def __init__(
-        self, labels: Sequence[str], encoding: str | None, settings: dict[str, Any], program: Program
+        self,
+        labels: Sequence[str],
+        encoding: str | None,
+        settings: dict[str, Any],
+        program: Program,
+        extraction: ChainExtraction,
     ) -> None:
         self._shape = chain_shape(labels, encoding, settings, program)
+        self._index, self._cutoff = extraction.index, settings["cutoff"]
         self.constants = self._shape.constants
+
+    def set_gold(self, examples: _core.Examples, ids: Ids) -> None:
+        """The right outputs."""
+        examples.set_gold(ids, self._shape.labels)
+
+    def choose_features(
+        self, batches: Callable[[], Iterator[_core.Examples]], kept: list[_core.Examples]
+    ) -> None:
+        """Drop features that were seen too rarely."""
+        if self._cutoff > 1:
+            self._index.cut(self._cutoff, kept)
 
     def batch(self, examples: _core.Examples) -> _core.ChainExamples:
         """The examples as outputs of this chain."""
@@ -89,124 +118,30 @@ class ChainTraining:
         return np.concatenate(parts).astype(np.int64)
 
 
-class ChainDecoder:
+_PARTS = Parts(
+    lambda saved: chain_shape(saved.labels, saved.encoding, saved.settings, saved.program),
+    _core.ChainModel,
+    compile_program,
+    _core.ChainSpace,
+)
+
+
+class ChainDecoder(Decoder[_core.ChainShape]):
     """A saved chain model, ready to use from any number of threads."""
 
     def __init__(self, saved: SavedModel) -> None:
-        self._saved = saved
-        try:
-            self._shape = chain_shape(saved.labels, saved.encoding, saved.settings, saved.program)
-            self._model = _core.ChainModel(self._shape, saved.arrays)
-            self._candidates = _candidates_of(saved)
-            self._phrases = phrases_of(saved)
-            program = compile_program(saved.program, saved.columns, self._phrases)
-        except (ValueError, LookupError, TypeError, OverflowError, RuntimeError, MarginaliaError) as error:
-            raise ModelError(f"the parts of the model do not fit each other: {error}") from error
-        self._programs: dict[tuple[str, ...], _core.Program] = {saved.columns: program}
-        self._local = threading.local()
-
-    def best(self, block: Block) -> Ids:
-        """The best label ids of all tokens of a block."""
-        if not block.table.tokens:  # such a block may have no columns
-            return np.zeros(0, np.int32)
-        program, space = self._program(block), self._space()
-        if self._candidates:
-            return self._model.voted(program, block.table, self._candidates, space)
-        return self._model.best(program, block.table, space)
-
-    def k_best(
-        self, block: Block, sentence: int, k: int | None = None
-    ) -> Iterator[tuple[npt.NDArray[np.uint32], float]]:
-        """The outputs of a sentence with their scores, best first, lazily; all of them if k is None."""
-        return islice(self._lattice(block, sentence).k_best(), k)
+        super().__init__(saved, _PARTS)
 
     def expectations(self, block: Block, sentence: int, *, edges: bool = False) -> dict[str, Any]:
         """log Z and the probabilities of labels (`node`), label pairs (`edge`) and their expected counts."""
-        return self._lattice(block, sentence).marginals(edges)
-
-    def score(self, block: Block, sentence: int, ids: npt.ArrayLike) -> float:
-        """The score of a given output, -inf if it is not legal."""
-        return self._lattice(block, sentence).score(np.ascontiguousarray(ids, dtype=np.uint32))
+        found: dict[str, Any] = self._lattice(block, sentence).marginals(edges)
+        return found
 
     def features_of(self, block: Block, sentence: int, ids: Sequence[int]) -> list[Contribution]:
         """The features of an output with their weights; the sum of weight * count is its score."""
-        counts: dict[tuple[int, int], int] = {}
+        size = len(self._saved.labels)
         rows = self._model.rows(self._program(block), block.table, sentence, self._space())
-        for t, edge, row in rows:
-            if edge and t == 0:
-                continue
-            output = ids[t - 1] * len(self._saved.labels) + ids[t] if edge else ids[t]
-            counts[row, output] = counts.get((row, output), 0) + 1
-        found = [self._observed(row, output, n) for (row, output), n in counts.items()]
-        return [c for c in found if c is not None] + self._constants(ids)
-
-    def _observed(self, row: int, output: int, count: int) -> Contribution | None:
-        saved = self._saved
-        outputs, weights = saved.cells(row)
-        place = np.flatnonzero(outputs == output)
-        if not place.size or not weights[place[0]]:  # nearly full rows are kept with their zeros
-            return None
-        pair = divmod(output, len(saved.labels)) if saved.is_edge(row) else (output,)
-        labels = tuple(saved.labels[i] for i in pair)
-        return Contribution(saved.feature_name(row), labels, float(weights[place[0]]), count)
-
-    def _constants(self, ids: Sequence[int]) -> list[Contribution]:
-        weights = dict(
-            zip(
-                self._saved.arrays["constant_at"].tolist(),
-                self._saved.arrays["constants"].tolist(),
-                strict=True,
-            )
+        places = (
+            (row, ids[t - 1] * size + ids[t] if edge else ids[t]) for t, edge, row in rows if t or not edge
         )
-        counts: dict[tuple[str, int, tuple[int, ...]], int] = {}
-        for item in constants_of(ids, len(self._saved.labels), self._shape.order):
-            counts[item] = counts.get(item, 0) + 1
-        return [
-            Contribution(name, tuple(self._saved.labels[i] for i in labels), weights[at], n)
-            for (name, at, labels), n in counts.items()
-            if at in weights
-        ]
-
-    def _lattice(self, block: Block, sentence: int) -> _core.Lattice:
-        return self._model.lattice(self._program(block), block.table, sentence, self._space())
-
-    def _program(self, block: Block) -> _core.Program:
-        program = self._programs.get(block.columns)
-        if program is None:
-            program = compile_program(self._saved.program, block.columns, self._phrases)
-            self._programs[block.columns] = program
-        return program
-
-    def _space(self) -> _core.ChainSpace:
-        if not hasattr(self._local, "space"):
-            self._local.space = _core.ChainSpace()
-        space: _core.ChainSpace = self._local.space
-        return space
-
-
-def _candidates_of(saved: SavedModel) -> int:
-    """On how many outputs the versions of the weights vote; 0 if they do not."""
-    if "vote_steps" not in saved.arrays:
-        return 0
-    candidates = saved.settings["candidates"]
-    if not isinstance(candidates, int) or candidates < 1:
-        raise ValueError(f"votes: found {candidates!r} candidates")
-    if len(saved.arrays["vote_row_end"]) != len(saved.arrays["keys"]) + 1:
-        raise ValueError("votes: the log does not fit the weights")
-    return candidates
-
-
-def constants_of(ids: Sequence[int], size: int, order: int) -> Iterator[tuple[str, int, tuple[int, ...]]]:
-    """Name, place in row 0 and labels of an output's constants: the layout of core/search/lattice.hpp."""
-    for t, label in enumerate(ids):
-        if t == 0:
-            yield "start", int(label), (label,)
-        if t == len(ids) - 1:
-            yield "end", int(size + label), (label,)
-        if t > 0:
-            yield "transition", int(2 * size + ids[t - 1] * size + label), (ids[t - 1], label)
-        if t > 0 and order == 2:
-            older = size if t == 1 else ids[t - 2]
-            seen = (ids[t - 1], label) if t == 1 else (ids[t - 2], ids[t - 1], label)
-            at = 2 * size + size * size + (older * size + ids[t - 1]) * size + label
-            yield "trigram", int(at), seen
+        return self._contributions(places, constants_of(ids, size, self._shape.order))

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from marginalia import _core
 from marginalia.config import Setting
 from marginalia.corpus.blocks import Block
-from marginalia.decode import chain
+from marginalia.decode import chain, segments
+from marginalia.decode.decoder import Contribution
+from marginalia.features.compiling import compile_program, compile_segment_program
 from marginalia.features.program import Program
 from marginalia.model import SavedModel
 
@@ -69,12 +71,36 @@ class Examples(Protocol):
         """The best labels of the examples from `first` to `last` (exclusive)."""
 
 
+class Extraction(Protocol):
+    """How sentences become examples, before their labels are known; made of program, index and settings."""
+
+    def examples(self, tokens: int = 0) -> Any:
+        """A batch without sentences, with room for so many tokens."""
+
+    def add(self, examples: Any, table: _core.TokenTable, *, grow: bool) -> None:
+        """Append sentences; with `grow` their features may get rows."""
+
+    def count(self, table: _core.TokenTable) -> None:
+        """The same for data that are read again in every pass: only what must be known of all features."""
+
+
 class StructureInTraining(Protocol):
-    """What training and learners may know of a structure; made of labels, scheme, settings and program."""
+    """What training and learners may know of a structure; made of labels, scheme, settings, program and
+    extraction."""
 
     constants: int
 
-    def batch(self, examples: _core.Examples) -> Examples:
+    @property
+    def notes(self) -> Sequence[str]:
+        """What the user should know."""
+
+    def set_gold(self, examples: Any, ids: npt.NDArray[np.int32]) -> None:
+        """The right outputs of examples."""
+
+    def choose_features(self, batches: Callable[[], Iterator[Any]], kept: list[Any]) -> None:
+        """Which features may have weights; `kept` are the batches that stay in memory."""
+
+    def batch(self, examples: Any) -> Examples:
         """The examples as this structure sees them."""
 
     def moved_constants(self, labels: int) -> npt.NDArray[np.int64]:
@@ -92,7 +118,7 @@ class StructureInUse(Protocol):
     ) -> Iterator[tuple[npt.NDArray[np.uint32], float]]:
         """The outputs of a sentence with their scores, best first, lazily."""
 
-    def features_of(self, block: Block, sentence: int, ids: Sequence[int]) -> list[chain.Contribution]:
+    def features_of(self, block: Block, sentence: int, ids: Sequence[int]) -> list[Contribution]:
         """The features of an output with their weights."""
 
     def expectations(self, block: Block, sentence: int) -> dict[str, Any]:
@@ -103,13 +129,42 @@ class StructureInUse(Protocol):
 
 
 class Structure(NamedTuple):
-    """A kind of output: how it is set, how it answers a learner, how it answers a user."""
+    """A kind of output: how it is set, how it answers a learner, how it answers a user.
 
+    `encoding` is the scheme that it spells spans in, if it needs a certain one. `settle` completes settings
+    by what is known of the data: the longest span. `stepwise`: outputs are made label by label, as some
+    learners need it.
+    """
+
+    help: str
     settings: tuple[Setting, ...]
-    training: Callable[[Sequence[str], str | None, dict[str, Any], Program], StructureInTraining]
+    compile: Callable[[Program, Sequence[str], Mapping[str, _core.PhraseSet]], Any]
+    extraction: Callable[[Any, _core.FeatureIndex, dict[str, Any]], Extraction]
+    training: Callable[[Sequence[str], str | None, dict[str, Any], Program, Any], StructureInTraining]
     decoder: Callable[[SavedModel], StructureInUse]
+    encoding: str | None = None
+    settle: Callable[[dict[str, Any], int], None] = lambda settings, longest: None
+    stepwise: bool = True
 
 
 STRUCTURES: dict[str, Structure] = {
-    "chain": Structure(chain.SETTINGS, chain.ChainTraining, chain.ChainDecoder)
+    "chain": Structure(
+        "a label for each token",
+        chain.SETTINGS,
+        compile_program,
+        chain.ChainExtraction,
+        chain.ChainTraining,
+        chain.ChainDecoder,
+    ),
+    "segments": Structure(
+        "labelled segments of several tokens (semi-Markov)",
+        segments.SETTINGS,
+        compile_segment_program,
+        segments.SegmentExtraction,
+        segments.SegmentTraining,
+        segments.SegmentDecoder,
+        segments.ENCODING,
+        segments.settle,
+        stepwise=False,
+    ),
 }

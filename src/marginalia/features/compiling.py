@@ -9,12 +9,45 @@ from marginalia.errors import DataError, SettingsError
 from marginalia.features.program import Program, Template, Value
 
 _PieceFields = tuple[str, int, int, bool, list[str], list[str]]
+_SegmentPieceFields = tuple[str, int, int, str, list[str], list[str]]
 
 
 def compile_program(
     program: Program, columns: Sequence[str], phrases: Mapping[str, _core.PhraseSet]
 ) -> _core.Program:
     """The program for tables with these columns. The plain label bigram is left to the structure."""
+    segments = [t for t in program.templates if t.scope == "segment"]
+    if segments:
+        raise SettingsError(
+            f"features: '{_shown(segments[0])}' looks at segments, but the structure is the chain: "
+            "choose --structure segments."
+        )
+    templates = [
+        (t.scope == "edge", [_fields(piece) for piece in t.pieces])
+        for t in program.templates
+        if not is_label_bigram(t)
+    ]
+    return _core.Program(_sources(program, columns), templates, _lists(program, phrases), len(columns))
+
+
+def compile_segment_program(
+    program: Program, columns: Sequence[str], phrases: Mapping[str, _core.PhraseSet]
+) -> _core.SegmentProgram:
+    """The same for templates over segments and over their tokens."""
+    templates = []
+    for t in program.templates:
+        if is_label_bigram(t):
+            continue
+        if t.scope == "edge" or any(isinstance(p, Value) and p.absolute for p in t.pieces):
+            raise SettingsError(
+                f"features: '{_shown(t)}' is for chains; segments take templates of segments ([b], [e], "
+                "[i]…), of tokens ([0], [-1]…), and 'edge:' alone for neighbouring types."
+            )
+        templates.append([_segment_fields(piece) for piece in t.pieces])
+    return _core.SegmentProgram(_sources(program, columns), templates, _lists(program, phrases), len(columns))
+
+
+def _sources(program: Program, columns: Sequence[str]) -> list[tuple[str, str, int, int]]:
     names = list(program.lists)
     missing = [name for name in program.columns if name not in columns]
     if missing:
@@ -27,12 +60,17 @@ def compile_program(
         sources.append(
             (a.function, a.argument, column, names.index(a.argument) if a.function == "list" else 0)
         )
-    templates = [
-        (t.scope == "edge", [_fields(piece) for piece in t.pieces])
-        for t in program.templates
-        if not is_label_bigram(t)
-    ]
-    return _core.Program(sources, templates, [phrases[name] for name in names], len(columns))
+    return sources
+
+
+def _lists(program: Program, phrases: Mapping[str, _core.PhraseSet]) -> list[_core.PhraseSet]:
+    return [phrases[name] for name in program.lists]
+
+
+def _shown(template: Template) -> str:
+    """The template as its features are named."""
+    head = template.pieces[0] if template.pieces else ""
+    return head.rstrip("=") if isinstance(head, str) else "a template"
 
 
 def is_label_bigram(template: Template) -> bool:
@@ -70,3 +108,10 @@ def _fields(piece: str | Value) -> _PieceFields:
     if isinstance(piece, str):
         return (piece, -1, 0, False, [], [])
     return ("", piece.attribute, piece.offset, piece.absolute, list(piece.before), list(piece.after))
+
+
+def _segment_fields(piece: str | Value) -> _SegmentPieceFields:
+    if isinstance(piece, str):
+        return (piece, 0, 0, "", [], [])
+    before, after = list(piece.before), list(piece.after)
+    return ("", max(piece.attribute, 0), piece.offset, piece.anchor or "token", before, after)

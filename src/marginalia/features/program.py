@@ -7,8 +7,8 @@ which join literal text and attribute values of nearby tokens. The concatenation
 no feature.
 
 A `node` feature is seen with the label of the current token, an `edge` feature with the labels of the
-previous and the current token. An edge template of literals only is the plain label bigram, a node template
-of literals only the plain label.
+previous and the current token, a `segment` feature with the type of a segment. An edge template of literals
+only is the plain label bigram, a node template of literals only the plain label.
 """
 
 from __future__ import annotations
@@ -45,6 +45,10 @@ class Value:
 
     `before[k]` is used instead when that position lies k + 1 tokens before the sentence, `after[k]` when it
     lies k + 1 tokens behind it; the last entry serves all farther ones. Neither is ever empty.
+
+    In segment templates `anchor` says what the offset is counted from: the segment's first token (`b`), its
+    last (`e`), each token between them (`i`), each token of it (`j`); `whole` is the values of all its tokens
+    in a row, and `length` the number of its tokens, up to `offset`, without an attribute.
     """
 
     attribute: int
@@ -52,11 +56,15 @@ class Value:
     absolute: bool
     before: tuple[str, ...]
     after: tuple[str, ...]
+    anchor: str = ""
+
+
+ANCHORS = ("b", "e", "i", "j", "whole", "length")
 
 
 @dataclass(frozen=True)
 class Template:
-    """What is joined into a feature's name. Scope: "node" or "edge"."""
+    """What is joined into a feature's name. Scope: "node", "edge" or "segment"."""
 
     scope: str
     pieces: tuple[str | Value, ...]
@@ -119,10 +127,14 @@ class Program:
 
     def _check(self) -> None:
         for template in self.templates:
-            if template.scope not in ("node", "edge"):
+            if template.scope not in ("node", "edge", "segment"):
                 raise ModelError(f"the template program is damaged: scope '{template.scope}'")
             for value in template.pieces:
                 if isinstance(value, str):
+                    continue
+                if (value.anchor in ANCHORS) != (template.scope == "segment"):
+                    raise ModelError(f"the template program is damaged: anchor '{value.anchor}'")
+                if value.anchor == "length":
                     continue
                 if not 0 <= value.attribute < len(self.attributes):
                     raise ModelError(f"the template program is damaged: attribute {value.attribute}")
@@ -133,14 +145,16 @@ class Program:
 def _piece_to_json(piece: str | Value) -> str | list[Any]:
     if isinstance(piece, str):
         return piece
-    return [piece.attribute, piece.offset, piece.absolute, piece.before, piece.after]
+    fields = [piece.attribute, piece.offset, piece.absolute, piece.before, piece.after]
+    return [*fields, piece.anchor] if piece.anchor else fields
 
 
 def _piece_from_json(piece: str | list[Any]) -> str | Value:
     if isinstance(piece, str):
         return piece
-    attribute, offset, absolute, before, after = piece
-    return Value(int(attribute), int(offset), bool(absolute), tuple(map(str, before)), tuple(map(str, after)))
+    attribute, offset, absolute, before, after, *anchor = piece
+    ends = tuple(map(str, before)), tuple(map(str, after))
+    return Value(int(attribute), int(offset), bool(absolute), *ends, *map(str, anchor))
 
 
 def boundaries(prefix: str, distance: int) -> tuple[str, ...]:
@@ -157,11 +171,13 @@ class ProgramBuilder:
         self._templates = list(self._program.templates)
         self.lists = dict(self._program.lists)
 
-    def value(self, attribute: Attribute, offset: int) -> Value:
-        """An attribute at an offset from the current token; `_B-1`, `_B+1`… outside, as in CRF++."""
-        return self.value_with(
-            attribute, offset, False, boundaries("_B-", -offset), boundaries("_B+", offset)
-        )
+    def value(self, attribute: Attribute, offset: int, anchor: str = "") -> Value:
+        """An attribute at an offset from the current token, or from an anchor in a segment; `_B-1`, `_B+1`…
+        outside, as in CRF++."""
+        outside = boundaries("_B-", -offset), boundaries("_B+", offset)
+        if anchor == "length":
+            return Value(-1, offset, False, *outside, anchor)
+        return replace(self.value_with(attribute, offset, False, *outside), anchor=anchor)
 
     def value_with(
         self,

@@ -15,7 +15,7 @@ from marginalia.features.program import Program
 from marginalia.features.reading import Columns
 from marginalia.features.templates import parse_templates
 
-SETS = ("pos", "chunking", "collins-np", "ner", "ner-rich", "characters", "fields")
+SETS = ("pos", "chunking", "collins-np", "ner", "ner-rich", "characters", "fields", "segments")
 """The names of the ready-made sets."""
 
 LIST_TEMPLATES = """

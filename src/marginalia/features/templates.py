@@ -8,6 +8,20 @@ r"""Our template language: a template a line, `#` begins a comment.
     edge:                      the plain label bigram; `node:` alone is the plain label
     list people = people.txt   a list of phrases, one a line, beside the template file: list(people)(word)[0]
 
+For segments (`--structure segments`), offsets are counted from a place in the segment:
+
+    word[b]  word[b-1]         its first token, and the one before it
+    word[e]  pos[e+1]/pos[e+2] its last token, and those behind it
+    word[i]                    each token between first and last; `_none` if there is none
+    word[j]/word[j+1]          each token of it (here: each two neighbours, both inside the segment)
+    word[b..e]                 all of it, with blanks between; list(people)(word)[b..e] is 1 if it is a phrase
+    length                     1, 2, 3, 4 or 5+; length(8) tells lengths up to 8 apart
+    word[b-2..b+1]             one template for each offset, as above
+
+Templates with plain offsets are then seen at every token of a segment, apart for its first token and the
+others; a template has either kind, and not both `i` and `j`. With both ends and `i` or `j` in one template,
+the first eight tokens count.
+
 A value is `column[offset]`, `function(column)[offset]` or `function(argument)(column)[offset]`; functions
 do not nest. `token` stands for the first column, whatever its name. Ranges of several values in a line are
 combined in all ways. A feature is named after its template, as in `word[-1]/word[0]=the/dog` or
@@ -54,6 +68,7 @@ import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from marginalia.features.program import Attribute, Program, ProgramBuilder, Value
 from marginalia.features.reading import Columns, Line, check_argument, lines, nearest
@@ -84,26 +99,52 @@ _NAME = re.compile(r"[^\W\d][\w.-]*")
 _WORD = re.compile(r"[^\s()\"#]+")
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
 _RANGE = re.compile(r"([+-]?\d+)(?:\.\.([+-]?\d+))?")
+_ANCHOR = re.compile(r"([beij])\s*([+-]\d+)?(?:\s*\.\.\s*([beij])\s*([+-]\d+)?)?(?=\s*\])")
+_LENGTH = re.compile(r"length\s*(?:\(\s*(\d+)\s*\))?(?=\s*(?:/|#|$))")
+_DEFAULT_LENGTH = 5
+_MOST_LENGTH = 1000
 _SCOPE = re.compile(r"\s*(node|edge|both)\s*:")
 _DECLARATION = re.compile(r"\s*list\s+(?P<name>[^\s=(]+)\s*=\s*(?P<path>.*?)\s*(?:\s#.*)?$")
 
 
+class _Variant(NamedTuple):
+    """One value of a template."""
+
+    name: str
+    attribute: Attribute
+    anchor: str
+    offset: int
+
+
 @dataclass(frozen=True)
 class _Term:
-    """A value as written: all its arguments and offsets."""
+    """A value as written: all its arguments and places, (anchor, offset)."""
 
     function: str
     arguments: tuple[str, ...]
     column: str
     column_at: int
-    offsets: tuple[int, ...]
+    places: tuple[tuple[str, int], ...]
 
-    def variants(self, column: str) -> Iterator[tuple[str, Attribute, int]]:
-        """(name, attribute, offset) of every value that the ranges stand for."""
-        for argument, offset in itertools.product(self.arguments, self.offsets):
-            yield f"{self._name(argument)}[{offset}]", Attribute(self.function, argument, column), offset
+    @property
+    def anchor(self) -> str:
+        """What its offsets are counted from; none: the token."""
+        return self.places[0][0]
 
-    def _name(self, argument: str) -> str:
+    def variants(self, column: str) -> Iterator[_Variant]:
+        """Every value that the ranges stand for."""
+        for argument, place in itertools.product(self.arguments, self.places):
+            yield _Variant(self._name(argument, *place), Attribute(self.function, argument, column), *place)
+
+    def _name(self, argument: str, anchor: str, offset: int) -> str:
+        if anchor == "length":
+            return "length" if offset == _DEFAULT_LENGTH else f"length({offset})"
+        if anchor == "whole":
+            return f"{self._called(argument)}[b..e]"
+        counted = f"{anchor}{offset:+}" if anchor and offset else anchor or str(offset)
+        return f"{self._called(argument)}[{counted}]"
+
+    def _called(self, argument: str) -> str:
         if self.function in ("column", "first"):
             return self.column or self.function
         if '"' in FORMS[self.function]:
@@ -169,6 +210,9 @@ class _Scanner:
     def _term(self) -> _Term:
         self._rest()
         start = self.at
+        if found := _LENGTH.match(self.line.text, self.at):
+            self.at = found.end()
+            return _Term("length", ("",), "", start, (("length", self._longest(found)),))
         name = self._read(_NAME, "a column or a function")[0]
         if self._rest().startswith("("):
             function, arguments, column, column_at = self._call(name, start)
@@ -179,9 +223,38 @@ class _Scanner:
         else:
             function, arguments, column, column_at = "column", ("",), name, start
         self._expect("[")
-        offsets = self._range("an offset such as 0, -1 or -2..2")
+        places = self._places()
         self._expect("]")
-        return _Term(function, arguments, column, column_at, offsets)
+        return _Term(function, arguments, column, column_at, places)
+
+    def _longest(self, found: re.Match[str]) -> int:
+        longest = int(found[1] or _DEFAULT_LENGTH)
+        if not 1 <= longest <= _MOST_LENGTH:
+            raise self.line.error(
+                found.start(1), f"found {longest}, expected a length from 1 to {_MOST_LENGTH}."
+            )
+        return longest
+
+    def _places(self) -> tuple[tuple[str, int], ...]:
+        """Offsets from the token, or an anchor of a segment with them."""
+        self._rest()
+        found = _ANCHOR.match(self.line.text, self.at)
+        if not found:
+            expected = "an offset such as 0, -1 or -2..2, or a place of a segment such as b, e+1, i or b..e"
+            return tuple(("", offset) for offset in self._range(expected))
+        if found.group(1, 2, 3, 4) == ("b", None, "e", None):
+            self.at = found.end()
+            return (("whole", 0),)
+        first = int(found[2] or 0)
+        last = int(found[4] or 0) if found[3] else first
+        if found[3] not in (None, found[1]) or first > last or max(-first, last) > FARTHEST:
+            raise self.line.error(
+                found.start(),
+                f"found {found[0]}, expected b..e or offsets from one place, from {-FARTHEST} to {FARTHEST}, "
+                "the lower first.",
+            )
+        self.at = found.end()
+        return tuple((found[1], offset) for offset in range(first, last + 1))
 
     def _call(self, name: str, start: int) -> tuple[str, tuple[str, ...], str, int]:
         if name not in FORMS:
@@ -247,6 +320,8 @@ class _Compiler:
 
     def add(self, line: Line, scope: str, terms: list[_Term]) -> None:
         scopes = ("node", "edge") if scope == "both" else (scope,)
+        if any(term.anchor for term in terms):
+            scopes = self._segment_scope(line, scope, terms)
         variants = [list(term.variants(self._column(term, line))) for term in terms]
         if math.prod(map(len, variants)) > MOST_VARIANTS:
             raise line.error(0, f"the ranges give more than {MOST_VARIANTS} templates, expected fewer.")
@@ -254,23 +329,35 @@ class _Compiler:
             for each in scopes:
                 self._add(line, each, values)
 
+    def _segment_scope(self, line: Line, scope: str, terms: list[_Term]) -> tuple[str]:
+        anchors = {term.anchor for term in terms}
+        if scope != "node":
+            raise line.error(0, f"a template of segments cannot be '{scope}:'; 'edge:' stands alone.")
+        if "" in anchors:
+            raise line.error(
+                0, "the template joins places of segments and offsets of tokens; expected either."
+            )
+        if anchors >= {"i", "j"}:
+            raise line.error(0, "the template has both i and j; expected one of them.")
+        return ("segment",)
+
     def _column(self, term: _Term, line: Line) -> str:
         return self.columns.named(term.column, line, term.column_at) if term.column else ""
 
-    def _add(self, line: Line, scope: str, values: tuple[tuple[str, Attribute, int], ...]) -> None:
-        head = "/".join(name for name, _, _ in values)
+    def _add(self, line: Line, scope: str, values: tuple[_Variant, ...]) -> None:
+        head = "/".join(value.name for value in values)
         marked = f"{scope}:{head}" if scope == "edge" or not values else head
         if marked in self._given:
             raise line.error(0, f"'{marked}' is already given by line {self._given[marked].number}.")
         self._given[marked] = line
         self.builder.add(scope, self._pieces(marked, values))
 
-    def _pieces(self, name: str, values: tuple[tuple[str, Attribute, int], ...]) -> Iterator[str | Value]:
+    def _pieces(self, name: str, values: tuple[_Variant, ...]) -> Iterator[str | Value]:
         yield f"{name}=" if values else name
-        for number, (_, attribute, offset) in enumerate(values):
+        for number, value in enumerate(values):
             if number:
                 yield "/"
-            yield self.builder.value(attribute, offset)
+            yield self.builder.value(value.attribute, value.offset, value.anchor)
 
 
 def _declared(text: str, file: str, folder: Path) -> dict[str, str]:

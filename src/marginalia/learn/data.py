@@ -19,8 +19,8 @@ from marginalia.corpus.blocks import Block, pack
 from marginalia.corpus.encode import encode_labels
 from marginalia.corpus.records import Sentence
 from marginalia.corpus.schemes import convert, detect_from_pairs, labels_of, scheme_named
+from marginalia.decode.structures import Extraction, StructureInTraining
 from marginalia.errors import DataError
-from marginalia.learn.regularisers import dropout_of
 from marginalia.learn.warm import WarmStart
 from marginalia.model import SavedModel
 
@@ -138,6 +138,7 @@ class LabelCoder:
         if start is not None:  # as its model has them; new labels are added
             self.encoding = start.encoding
             self.numbers = {label: i for i, label in enumerate(start.labels)}
+        self.longest = 0  # tokens of the longest span, if labels are spelled in IOB2
         self.unseen: list[str] = []  # labels of held-out data only, numbered after all others
         self.repaired = 0
 
@@ -153,6 +154,9 @@ class LabelCoder:
         if self.encoding != self.scheme:
             names, ids = self._translated(names, ids, block)
         if grow:
+            if self.encoding == "IOB2":
+                inside = np.array([name[0] == "I" for name in names], bool)
+                self.longest = max(self.longest, 1 + _longest_run(inside[ids] if names else inside))
             for name in names:
                 self.numbers.setdefault(name, len(self.numbers))
         else:
@@ -180,6 +184,12 @@ class LabelCoder:
             labels = convert([names[i] for i in ids[first:last]], str(self.scheme), str(self.encoding))
             out += [numbers.setdefault(label, len(numbers)) for label in labels]
         return list(numbers), np.array(out, np.int32)
+
+
+def _longest_run(marks: npt.NDArray[np.bool_]) -> int:
+    """How many neighbours are marked, at most."""
+    ends = np.flatnonzero(~np.concatenate([[False], marks, [False]]))
+    return int(np.diff(ends).max()) - 1
 
 
 def _scheme_of(corpus: Corpus, wanted: str) -> str | None:
@@ -217,53 +227,63 @@ class TrainingSet:
     def __init__(
         self,
         corpus: Corpus,
-        program: _core.Program,
+        make_extraction: Callable[[_core.FeatureIndex], Extraction],
         coder: LabelCoder,
         settings: Mapping[str, Any],
         warm: WarmStart | None = None,
     ) -> None:
-        self._corpus, self._program, self._coder = corpus, program, coder
+        self._corpus, self._coder = corpus, coder
         self._stream = bool(settings["stream"])
         # Of features that came without their names, nobody can tell them: then there are none at all.
         self.index = _core.FeatureIndex(bool(settings["names"]) and (warm is None or warm.has_names))
         if warm is not None:
             warm.seed(self.index)
+        self.extraction = make_extraction(self.index)
         self.sentences = self.tokens = self.units = 0
         self._unit = unit_of(settings)
-        self._hides = dropout_of(settings)[0] > 0  # hiding tokens needs to know which template looks where
-        self._examples = _core.Examples(self._hides)
-        digest, gold = hashlib.blake2b(digest_size=16), []
-        if not self._stream:
-            self._examples.reserve(program, sum(block.table.tokens for block in corpus.blocks()))
-        for block in corpus.blocks():
+        self._structure: StructureInTraining | None = None
+        room = 0 if self._stream else sum(block.table.tokens for block in corpus.blocks())
+        self._examples = self.extraction.examples(room)
+        self._gold: list[Ids] = []
+        self.fingerprint = self._read()
+        coder.close()
+
+    def _read(self) -> str:
+        """Read all blocks once; a digest of their text."""
+        digest = hashlib.blake2b(digest_size=16)
+        for block in self._corpus.blocks():
             digest.update(block.table.text)
-            ids = coder.encode(block, grow=True)
+            ids = self._coder.encode(block, grow=True)
             self.sentences += block.table.sentences
             self.tokens += block.table.tokens
             table = self._unit(block).table
-            if self._stream:
-                self.index.count(program, table)
-            else:
-                gold.append(ids)
-                self._examples.add_growing(program, table, self.index)
             self.units += table.sentences
+            if self._stream:
+                self.extraction.count(table)
+            else:
+                self._gold.append(ids)
+                self.extraction.add(self._examples, table, grow=True)
         if not self.tokens:
-            raise DataError("found no labelled sentences, expected at least one", file=corpus.name)
-        coder.close()
-        self.fingerprint = digest.hexdigest()
-        if settings["cutoff"] > 1:
-            self.index.cut(settings["cutoff"], [self._examples])
-        if not self._stream:
-            self._examples.set_gold(np.concatenate(gold), len(coder.numbers))
-            corpus.forget()
+            raise DataError("found no labelled sentences, expected at least one", file=self._corpus.name)
+        return digest.hexdigest()
 
-    def batches(self) -> Iterator[_core.Examples]:
+    def set_structure(self, structure: StructureInTraining) -> None:
+        """Give the examples their right outputs, and the features that count their rows."""
+        self._structure = structure
+        if not self._stream:
+            structure.set_gold(self._examples, np.concatenate(self._gold))
+            self._gold = []
+            self._corpus.forget()
+        structure.choose_features(self.batches, [] if self._stream else [self._examples])
+
+    def batches(self) -> Iterator[Any]:
         """The examples of one pass, in one or more parts."""
         if not self._stream:
             yield self._examples
             return
         for block in self._corpus.blocks():
-            examples = _core.Examples(self._hides)
-            examples.add_known(self._program, self._unit(block).table, self.index)
-            examples.set_gold(self._coder.encode(block, grow=False), len(self._coder.numbers))
+            examples = self.extraction.examples()
+            self.extraction.add(examples, self._unit(block).table, grow=False)
+            assert self._structure is not None, "the structure comes before the first pass"
+            self._structure.set_gold(examples, self._coder.encode(block, grow=False))
             yield examples

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from marginalia import _core
 from marginalia.corpus.blocks import Block
-from marginalia.decode.structures import StructureInTraining
+from marginalia.decode.structures import Extraction, StructureInTraining
 from marginalia.decode.tagger import in_order
 from marginalia.errors import DataError
 from marginalia.evaluate import Report, score_ids
@@ -23,18 +23,17 @@ class DevSet:
     def __init__(
         self,
         corpus: Corpus,
-        program: _core.Program,
+        extraction: Extraction,
         coder: LabelCoder,
-        index: _core.FeatureIndex,
         unit: Callable[[Block], Block],
     ) -> None:
-        self._examples = _core.Examples()
+        self._examples = extraction.examples()
         gold: list[npt.NDArray[np.int32]] = []
         starts: list[npt.NDArray[np.uint32]] = []
         for block in corpus.blocks():
             gold.append(coder.encode(block, grow=False))
             starts.append(block.table.sentence_starts[:-1] + sum(map(len, gold[:-1])))
-            self._examples.add_known(program, unit(block).table, index)
+            extraction.add(self._examples, unit(block).table, grow=False)
         corpus.forget()
         flat = np.concatenate(gold) if gold else np.zeros(0, np.int32)
         if not flat.size:

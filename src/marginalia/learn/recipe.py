@@ -106,7 +106,25 @@ def make_recipe(
     parse_class_weights(resolved)
     LEARNERS[learner].check(resolved)
     resolved |= LEARNERS[learner].fixed
+    _check_structure(structure, learner, resolved)
     return Recipe(structure, features or chosen.features, learner, seed, dict(lists or {}), resolved)
+
+
+def _check_structure(structure: str, learner: str, settings: dict[str, Any]) -> None:
+    """What a structure needs of the learner and of the labels."""
+    kind = STRUCTURES[structure]
+    if settings.get("normalise") == "steps" and not kind.stepwise:
+        raise SettingsError(
+            f"learner {learner} makes outputs label by label, which {structure} are not: choose crf, or "
+            "structure=chain."
+        )
+    if kind.encoding is not None:
+        if settings["encode"] not in ("auto", "same", kind.encoding):
+            raise SettingsError(
+                f"setting 'encode': found {settings['encode']}, but {structure} are spelled in "
+                f"{kind.encoding}."
+            )
+        settings["encode"] = kind.encoding
 
 
 def _check_learner(structure: str, learner: str, settings: Mapping[str, object]) -> None:

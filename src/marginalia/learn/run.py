@@ -91,7 +91,7 @@ def checked_count(array: npt.NDArray[Any]) -> int:
 class Batch:
     """Some examples of a pass. `order(k)` is the order in which the k-th of several models visits them."""
 
-    examples: _core.Examples
+    examples: Any
     sample_weights: npt.NDArray[np.float64]
     order: Order
 

@@ -14,7 +14,7 @@ from marginalia import _core
 from marginalia.decode.structures import STRUCTURES
 from marginalia.decode.tagger import Tagger
 from marginalia.evaluate import Report
-from marginalia.features.compiling import compile_program, load_phrases
+from marginalia.features.compiling import load_phrases
 from marginalia.features.loading import load_features
 from marginalia.features.program import Program
 from marginalia.learn.data import Corpus, LabelCoder, TrainingSet, unit_of
@@ -76,24 +76,30 @@ class Training:
         warm = None if start is None else WarmStart(start)
         self._program = start.program if start is not None else self._load_program(corpus)
         self._phrases = load_phrases(self._program) if start is None else phrases_of(start)
-        compiled = compile_program(self._program, corpus.layout.columns, self._phrases)
-        self.coder = LabelCoder(corpus, recipe.settings, start)
-        self.data = TrainingSet(corpus, compiled, self.coder, recipe.settings, warm)
-        self._structure = STRUCTURES[recipe.structure].training(
-            self.coder.labels, self.coder.encoding, recipe.settings, self._program
+        kind, settings = STRUCTURES[recipe.structure], recipe.settings
+        compiled = kind.compile(self._program, corpus.layout.columns, self._phrases)
+        self.coder = LabelCoder(corpus, settings, start)
+        self.data = TrainingSet(
+            corpus, lambda index: kind.extraction(compiled, index, settings), self.coder, settings, warm
         )
+        kind.settle(settings, self.coder.longest)
+        self._structure = kind.training(
+            self.coder.labels, self.coder.encoding, settings, self._program, self.data.extraction
+        )
+        self.data.set_structure(self._structure)
         self._samples = SampleWeights(
             sample_weights, class_weights_of(recipe.settings, self.coder.labels), self.data.units
         )
         self._run = LEARNERS[recipe.learner].run(self._setup())
         unit = unit_of(recipe.settings)
-        self._dev = None if dev is None else DevSet(dev, compiled, self.coder, self.data.index, unit)
+        self._dev = None if dev is None else DevSet(dev, self.data.extraction, self.coder, unit)
         self._best: _core.SparseRows | None = None
         self._best_voters: tuple[_core.WeightTable, int] | None = None
         self._counted = Counts()
         self.history: list[Progress] = []
         self.report: Report | None = None
         self.notes = [f"left out for want of columns: {line}" for line in self._program.left_out]
+        self.notes += self._structure.notes
         if recipe.settings.get("parallel") == "mix" and self._threads == 1:
             self.notes.append("parallel=mix needs --threads of at least 2: there is one model")
         if self.coder.repaired:

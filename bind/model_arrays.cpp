@@ -1,0 +1,58 @@
+#include "model_arrays.hpp"
+
+#include <nanobind/stl/string.h>
+
+using namespace marginalia;
+
+namespace {
+
+template <class T>
+void take(const nb::dict& arrays, const char* name, std::span<const T>& out, ModelArrays& result) {
+  if (!arrays.contains(name)) throw std::invalid_argument(std::string("model: array missing: ") + name);
+  nb::object array = arrays[name];
+  Input<T> typed;
+  if (!nb::try_cast(array, typed, false) || !typed.is_valid() ||
+      reinterpret_cast<std::uintptr_t>(typed.data()) % alignof(T) != 0)
+    throw nb::type_error((std::string("model: array of a wrong kind: ") + name).c_str());
+  out = view(typed);
+  result.kept.push_back(std::move(array));
+}
+
+template <class T>
+T take_one(const nb::dict& arrays, const char* name, ModelArrays& result) {
+  std::span<const T> numbers;
+  take(arrays, name, numbers, result);
+  if (numbers.size() != 1) throw std::invalid_argument(std::string(name) + " is not one number");
+  return numbers[0];
+}
+
+void take_votes(const nb::dict& arrays, ModelArrays& result) {
+  VoteLog& votes = result.votes;
+  take(arrays, "vote_row_end", votes.row_end, result);
+  take(arrays, "vote_outputs", votes.outputs, result);
+  take(arrays, "vote_change_end", votes.change_end, result);
+  take(arrays, "vote_steps", votes.steps, result);
+  take(arrays, "vote_changes", votes.changes, result);
+  votes.versions = take_one<std::uint32_t>(arrays, "vote_versions", result);
+  votes.check();
+}
+
+}  // namespace
+
+ModelArrays take_arrays(const nb::dict& arrays) {
+  ModelArrays result;
+  FrozenArrays& a = result.weights;
+  take(arrays, "keys", a.keys, result);
+  a.homes = take_one<std::uint64_t>(arrays, "homes", result);
+  take(arrays, "row_end", a.row_end, result);
+  if (arrays.contains("wide"))
+    take(arrays, "wide", a.wide, result);
+  else
+    take(arrays, "narrow", a.narrow, result);
+  take(arrays, "weights", a.weights, result);
+  if (arrays.contains("edge")) take(arrays, "edge", a.edge, result);
+  take(arrays, "constant_at", result.constant_at, result);
+  take(arrays, "constants", result.constants, result);
+  if (arrays.contains("vote_steps")) take_votes(arrays, result);
+  return result;
+}

@@ -1,0 +1,289 @@
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include "arrays.hpp"
+#include "bind.hpp"
+#include "features/segment_examples.hpp"
+#include "model_arrays.hpp"
+#include "search/segment_model.hpp"
+#include "sources.hpp"
+
+using namespace marginalia;
+
+namespace {
+
+// text, source, offset, anchor, values before and after the sentence; without an anchor it is literal text.
+using PieceFields = std::tuple<std::string, std::uint32_t, std::int32_t, std::string,
+                               std::vector<std::string>, std::vector<std::string>>;
+
+Anchor anchor_named(const std::string& name) {
+  static const std::vector<std::pair<std::string, Anchor>> anchors = {
+      {"", Anchor::none},    {"token", Anchor::token}, {"b", Anchor::begin},     {"e", Anchor::end},
+      {"i", Anchor::inside}, {"j", Anchor::within},    {"whole", Anchor::whole}, {"length", Anchor::length}};
+  for (const auto& [known, anchor] : anchors)
+    if (known == name) return anchor;
+  throw std::invalid_argument("program: unknown anchor " + name);
+}
+
+void make_program(SegmentProgram* self, const std::vector<SourceFields>& sources,
+                  const std::vector<std::vector<PieceFields>>& templates,
+                  std::vector<std::shared_ptr<const PhraseSet>> lists, std::uint32_t columns) {
+  std::vector<SegmentTemplate> made;
+  for (const auto& fields : templates) {
+    made.emplace_back();
+    for (const auto& [text, source, offset, anchor, before, after] : fields)
+      made.back().push_back({anchor_named(anchor), text, source, offset, before, after});
+  }
+  new (self) SegmentProgram(sources_of(sources), std::move(made), std::move(lists), columns);
+}
+
+// (token or None, name) of each feature of a segment, where the token is told for features of tokens.
+nb::list names_of(const SegmentProgram& program, const TokenTable& table, std::size_t s, std::size_t begin,
+                  std::size_t last) {
+  require_sentence(table, s);
+  const std::size_t first = table.sentence[s], length = table.sentence[s + 1] - first;
+  if (begin > last || last >= length) throw nb::index_error("no such segment");
+  ExtractionSpace space;
+  SegmentValues x;
+  program.read(table, first, first + length, nullptr, space, x);
+  const std::vector<std::string> texts = program.texts(table, first, first + length, space);
+  nb::list names;
+  program.for_segment(x, begin, last, [&](std::uint64_t key, const SegmentProgram::Origin& origin) {
+    const std::string name =
+        program.name(origin, length, [&](std::size_t token, std::uint32_t source) -> const std::string& {
+          return texts[token * program.sources() + source];
+        });
+    if (key_of(hash_of(name).hash, false) != key)
+      throw std::logic_error("the key of feature " + name + " is not the hash of its name");
+    const bool of_token = program.is_of_tokens(origin.template_index);
+    names.append(nb::make_tuple(of_token ? nb::cast(origin.inner) : nb::none(), name));
+  });
+  return names;
+}
+
+std::size_t set_gold(SegmentExamples& examples, const Input<std::int32_t>& gold, const SegmentShape& shape) {
+  std::vector<std::uint32_t> labels = gold_of(gold, examples.tokens(), shape.labels);
+  std::size_t cut = 0;
+  for (std::size_t i = 0; i < examples.sentences(); ++i)
+    cut += cut_long_segments(shape, labels.data() + examples.sentence[i], examples.length(i));
+  examples.gold = std::move(labels);
+  return cut;
+}
+
+// The scores of a sentence, with all that is needed to search in them.
+struct OwnedScores {
+  SegmentShape shape;
+  SegmentConstants constants;
+  SegmentScores scores;
+};
+
+std::shared_ptr<OwnedScores> make_scores(const SegmentShape& shape, const Input<double>& segments,
+                                         std::size_t length, const Input<double>& constants) {
+  auto owned = std::make_shared<OwnedScores>(shape, SegmentConstants(shape));
+  owned->scores.begin(shape, length, 0, length);
+  const std::size_t most = owned->scores.most, types = shape.types();
+  if (segments.size() != length * most * types || constants.size() != shape.constants())
+    throw std::invalid_argument("segments: scores do not fit the shape");
+  for (std::size_t at = 0; at < constants.size(); ++at) owned->constants.set(shape, at, constants.data()[at]);
+  for (std::size_t b = 0; b < length; ++b)
+    for (std::size_t tokens = 1; tokens <= owned->scores.longest(b); ++tokens)
+      for (std::size_t s = 0; s < types; ++s)
+        if (tokens == 1 || shape.inside_label[s] != kNoLabel)
+          owned->scores.at(b, tokens)[s] = segments.data()[(b * most + tokens - 1) * types + s];
+  return owned;
+}
+
+nb::tuple best_output(const OwnedScores& o) {
+  SegmentViterbi viterbi;
+  viterbi.begin(o.shape, o.constants, o.scores.length);
+  viterbi.go_on(o.scores);
+  Output output;
+  const double score = viterbi.finish(output);
+  return nb::make_tuple(give(std::move(output)), score);
+}
+
+double score_output(const OwnedScores& o, const Input<std::uint32_t>& labels) {
+  if (labels.size() != o.scores.length) throw std::invalid_argument("labels do not fit the sentence");
+  return score_of(o.shape, o.constants, o.scores, Output(labels.data(), labels.data() + labels.size()));
+}
+
+// log Z, P(label of a token), P(segment) and the expected neighbours.
+nb::dict marginals_of(const OwnedScores& o) {
+  SegmentScores p = o.scores;
+  SegmentExpectations expected = segment_probabilities(o.shape, o.constants, p);
+  const std::size_t types = o.shape.types(), length = p.length;
+  std::vector<double> node(length * o.shape.labels), segment(length * p.most * types);
+  for (std::size_t b = 0; b < length; ++b)
+    for (std::size_t tokens = 1; tokens <= p.longest(b); ++tokens)
+      for (std::size_t s = 0; s < types; ++s) {
+        const double probability = p.at(b, tokens)[s];
+        segment[(b * p.most + tokens - 1) * types + s] = probability;
+        if (probability == 0.0) continue;
+        node[b * o.shape.labels + o.shape.begin_label[s]] += probability;
+        for (std::size_t t = b + 1; t < b + tokens; ++t)
+          node[t * o.shape.labels + o.shape.inside_label[s]] += probability;
+      }
+  nb::dict out;
+  out["log_z"] = expected.log_z;
+  out["node"] = give(std::move(node), length, std::size_t{o.shape.labels});
+  out["segment"] = give(std::move(segment), length, p.most, types);
+  out["start"] = give(std::move(expected.start));
+  out["end"] = give(std::move(expected.end));
+  out["transition"] = give(std::move(expected.transition), types, types);
+  return out;
+}
+
+// Outputs, best first; keeps the scores alive.
+struct SegmentKBestIterator {
+  std::shared_ptr<OwnedScores> owned;
+  SegmentKBest search;
+
+  SegmentKBestIterator(std::shared_ptr<OwnedScores> o, std::size_t k)
+      : owned(std::move(o)), search(owned->shape, owned->constants, owned->scores, k) {}
+
+  nb::tuple next() {
+    Output output;
+    const std::optional<double> score = search.next(output);
+    if (!score) throw nb::stop_iteration();
+    return nb::make_tuple(give(std::move(output)), *score);
+  }
+};
+
+// The model and the arrays it looks into.
+struct BoundSegmentModel {
+  std::vector<nb::object> arrays;
+  SegmentModel model;
+  VoteLog votes;
+};
+
+BoundSegmentModel* make_model(const SegmentShape& shape, const nb::dict& arrays) {
+  ModelArrays taken = take_arrays(arrays);
+  return new BoundSegmentModel{
+      std::move(taken.kept),
+      SegmentModel(shape, FrozenWeights(taken.weights, shape.labels, 0), taken.constant_at, taken.constants),
+      taken.votes};
+}
+
+void bind_shape_and_features(nb::module_& m) {
+  using namespace nb::literals;
+  nb::class_<SegmentProgram>(m, "SegmentProgram", "Templates over segments, ready to run over token tables.")
+      .def("__init__", &make_program, "sources"_a, "templates"_a, "lists"_a, "columns"_a)
+      .def("names", &names_of, "table"_a, "sentence"_a, "begin"_a, "last"_a,
+           "(token or None, name) of every feature of a segment.");
+
+  nb::class_<SegmentShape>(m, "SegmentShape", "Types of segments, and the longest ones.")
+      .def(
+          "__init__",
+          [](SegmentShape* self, const Input<std::uint32_t>& inside, std::uint32_t most, bool transitions,
+             bool ends) {
+            new (self) SegmentShape(std::vector<std::uint32_t>(inside.data(), inside.data() + inside.size()),
+                                    most, transitions, ends);
+          },
+          nb::arg("inside").noconvert(), "most"_a, "transitions"_a, "ends"_a)
+      .def_ro("labels", &SegmentShape::labels)
+      .def_ro("most", &SegmentShape::most)
+      .def_prop_ro("types", &SegmentShape::types)
+      .def_prop_ro("constants", &SegmentShape::constants, "Number of weights in row 0.");
+
+  nb::class_<SegmentExamples>(m, "SegmentExamples", "Sentences as values of tokens.")
+      .def(nb::init<bool>(), "keep_texts"_a)
+      .def_prop_ro("sentences", &SegmentExamples::sentences)
+      .def_prop_ro("tokens", &SegmentExamples::tokens)
+      .def_prop_ro(
+          "starts", [](const SegmentExamples& e) { return give(std::vector<std::uint32_t>(e.sentence)); },
+          nb::rv_policy::move)
+      .def_prop_ro(
+          "gold", [](const SegmentExamples& e) { return give(std::vector<std::uint32_t>(e.gold)); },
+          nb::rv_policy::move)
+      .def(
+          "add", [](SegmentExamples& e, const SegmentProgram& p, const TokenTable& t) { e.add(p, t); },
+          "program"_a, "table"_a, nb::call_guard<nb::gil_scoped_release>())
+      .def("set_gold", &set_gold, nb::arg("gold").noconvert(), "shape"_a,
+           "Gold labels; how many segments were longer than the shape allows and had to be cut.");
+}
+
+void bind_scores(nb::module_& m) {
+  using namespace nb::literals;
+  nb::class_<OwnedScores>(m, "SegmentLattice", "Scores of all segments of one sentence.")
+      .def(nb::new_(&make_scores), "shape"_a, nb::arg("segments").noconvert(), "length"_a,
+           nb::arg("constants").noconvert())
+      .def("best", &best_output, "Best labels and their score.")
+      .def(
+          "k_best",
+          [](std::shared_ptr<OwnedScores> o, std::optional<std::size_t> k) {
+            return std::make_unique<SegmentKBestIterator>(std::move(o), k.value_or(SIZE_MAX));
+          },
+          "k"_a = nb::none(), "Iterates over (labels, score), best first, at most k if it is given.")
+      .def("score", &score_output, nb::arg("labels").noconvert(),
+           "Score of an output; -inf if it spells no segments.")
+      .def("marginals", &marginals_of);
+
+  nb::class_<SegmentKBestIterator>(m, "SegmentKBest", "Outputs, best first.")
+      .def("__iter__", [](nb::handle self) { return self; })
+      .def("__next__", &SegmentKBestIterator::next);
+}
+
+void bind_model(nb::module_& m) {
+  using namespace nb::literals;
+  nb::class_<SegmentModel::Space>(m, "SegmentSpace", "Scratch memory of one thread.").def(nb::init<>());
+
+  nb::class_<BoundSegmentModel>(m, "SegmentModel", "A finished model of segments.")
+      .def(nb::new_(&make_model), "shape"_a, "arrays"_a)
+      .def(
+          "best",
+          [](const BoundSegmentModel& b, const SegmentProgram& program, const TokenTable& table,
+             SegmentModel::Space& space) {
+            std::vector<std::int32_t> labels;
+            {
+              nb::gil_scoped_release unlocked;
+              labels = b.model.best(program, table, space);
+            }
+            return give(std::move(labels));
+          },
+          "program"_a, "table"_a, "space"_a, "Labels of all tokens of the table.")
+      .def(
+          "voted",
+          [](const BoundSegmentModel& b, const SegmentProgram& program, const TokenTable& table,
+             std::size_t k, SegmentModel::Space& space) {
+            std::vector<std::int32_t> labels;
+            {
+              nb::gil_scoped_release unlocked;
+              labels = b.model.voted(program, table, b.votes, k, space);
+            }
+            return give(std::move(labels));
+          },
+          "program"_a, "table"_a, "k"_a, "space"_a,
+          "The same by vote of all versions of the weights among the k best.")
+      .def(
+          "lattice",
+          [](const BoundSegmentModel& b, const SegmentProgram& program, const TokenTable& table,
+             std::size_t s, SegmentModel::Space& space) {
+            require_sentence(table, s);
+            const SegmentScores& scores = b.model.scores(program, table, s, space);
+            return std::make_shared<OwnedScores>(b.model.shape(), b.model.constants(), scores);
+          },
+          "program"_a, "table"_a, "sentence"_a, "space"_a, "Scores of one sentence.")
+      .def(
+          "features_of",
+          [](const BoundSegmentModel& b, const SegmentProgram& program, const TokenTable& table,
+             std::size_t s, const Input<std::uint32_t>& labels, SegmentModel::Space& space) {
+            require_sentence(table, s);
+            return b.model.features_of(program, table, s,
+                                       Output(labels.data(), labels.data() + labels.size()), space);
+          },
+          "program"_a, "table"_a, "sentence"_a, nb::arg("labels").noconvert(), "space"_a,
+          "(row, label) of each known feature of an output.");
+}
+
+}  // namespace
+
+void bind_segments(nb::module_& m) {
+  bind_shape_and_features(m);
+  bind_scores(m);
+  bind_model(m);
+}

@@ -1,0 +1,68 @@
+#include "features/segment_examples.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace marginalia {
+
+void SegmentExamples::add(const SegmentProgram& program, const TokenTable& table) {
+  if (tokens() != 0 && sources_ != program.sources())
+    throw std::invalid_argument("examples: of another program");
+  sources_ = program.sources();
+  ExtractionSpace space;
+  SegmentValues x;
+  for (std::size_t s = 0; s < table.sentences(); ++s) {
+    const std::size_t first = table.sentence[s], last = table.sentence[s + 1];
+    program.read(table, first, last, nullptr, space, x);
+    std::vector<std::string> texts;
+    for (std::size_t k = 0; k < x.grid.size(); ++k) {
+      const std::uint32_t number = number_of(x.grid[k]);
+      values_.push_back(number);
+      if (!keeps_texts_ || number < texts_.size()) continue;
+      if (texts.empty()) texts = program.texts(table, first, last, space);
+      texts_.push_back(texts[k]);
+    }
+    matches_.insert(matches_.end(), x.matches.begin(), x.matches.end());
+    match_end_.push_back(matches_.size());
+    sentence.push_back(static_cast<std::uint32_t>(tokens() + (last - first)));
+  }
+}
+
+std::uint32_t SegmentExamples::number_of(const Hashed& value) {
+  const std::uint64_t hash = value.absent() ? UINT64_MAX : value.hash;  // hashes are smaller
+  const auto [found, added] = number_.try_emplace(hash, static_cast<std::uint32_t>(pool_.size()));
+  if (added) {
+    pool_.push_back(value);
+    slashed_.push_back(slashed(value));
+  }
+  return found->second;
+}
+
+void SegmentExamples::values(std::size_t i, SegmentValues& out) const {
+  out.length = length(i);
+  out.grid.resize(out.length * sources_);
+  out.slashed.resize(out.grid.size());
+  const std::uint32_t* numbers = values_.data() + sentence[i] * sources_;
+  for (std::size_t k = 0; k < out.grid.size(); ++k) {
+    out.grid[k] = pool_[numbers[k]];
+    out.slashed[k] = slashed_[numbers[k]];
+  }
+  out.matches.assign(matches_.begin() + static_cast<std::ptrdiff_t>(match_end_[i]),
+                     matches_.begin() + static_cast<std::ptrdiff_t>(match_end_[i + 1]));
+}
+
+void SegmentExamples::hidden_values(std::size_t i, const Dropout& dropout, std::uint64_t step,
+                                    SegmentValues& out) const {
+  values(i, out);
+  const std::vector<std::uint8_t> hidden = hidden_tokens(dropout, step, out.length);
+  if (hidden.empty()) return;
+  for (std::size_t t = 0; t < out.length; ++t)
+    for (std::size_t k = t * sources_; k < (t + 1) * sources_ && hidden[t] != 0; ++k)
+      out.grid[k] = out.slashed[k] = kAbsent;
+  std::erase_if(out.matches, [&](const SegmentValues::Match& m) {
+    return std::any_of(hidden.begin() + m.begin, hidden.begin() + m.last + 1,
+                       [](std::uint8_t one) { return one != 0; });
+  });
+}
+
+}  // namespace marginalia

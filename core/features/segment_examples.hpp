@@ -1,0 +1,53 @@
+// Sentences as values of tokens, ready for search over segments and learning. Their features are made when
+// they are needed: there are far too many segments to keep them all.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "features/dropout.hpp"
+#include "features/segment_program.hpp"
+
+namespace marginalia {
+
+class SegmentExamples {
+ public:
+  explicit SegmentExamples(bool keep_texts) : keeps_texts_(keep_texts) {}
+
+  std::vector<std::uint32_t> sentence = {0};  // [sentences + 1] first token
+  std::vector<std::uint32_t> gold;            // [tokens] label ids, or empty
+
+  std::size_t sentences() const { return sentence.size() - 1; }
+  std::size_t tokens() const { return sentence.back(); }
+  std::size_t length(std::size_t i) const { return sentence[i + 1] - sentence[i]; }
+
+  // Appends the table's sentences; the program must always be the same.
+  void add(const SegmentProgram& program, const TokenTable& table);
+
+  // The values of sentence i, some of them hidden.
+  void values(std::size_t i, SegmentValues& out) const;
+  void hidden_values(std::size_t i, const Dropout& dropout, std::uint64_t step, SegmentValues& out) const;
+
+  bool keeps_texts() const { return keeps_texts_; }
+  // The text of a value of sentence i.
+  std::string_view text(std::size_t i, std::size_t token, std::uint32_t source) const {
+    return texts_[values_[(sentence[i] + token) * sources_ + source]];
+  }
+
+ private:
+  std::uint32_t number_of(const Hashed& value);
+
+  bool keeps_texts_;
+  std::size_t sources_ = 0;
+  std::vector<std::uint32_t> values_;                        // [tokens][sources] into pool_
+  std::vector<Hashed> pool_, slashed_;                       // distinct values
+  std::vector<std::string> texts_;                           // beside them, if they are kept
+  std::unordered_map<std::uint64_t, std::uint32_t> number_;  // of the hash of a value
+  std::vector<SegmentValues::Match> matches_;
+  std::vector<std::size_t> match_end_ = {0};  // [sentences + 1]
+};
+
+}  // namespace marginalia

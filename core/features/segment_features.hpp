@@ -1,0 +1,148 @@
+// How `SegmentProgram` walks the features of segments.
+#pragma once
+
+#include <algorithm>
+
+#include "features/segment_program.hpp"
+
+namespace marginalia {
+
+template <class F>
+void SegmentProgram::for_segment(const SegmentValues& x, std::size_t begin, std::size_t last, F&& f) const {
+  std::vector<Hashed> wholes(wholes_.size());
+  begin_wholes(x, begin, wholes);
+  for (std::size_t t = begin + 1; t <= last; ++t) extend_wholes(x, begin, t, wholes);
+  for (std::uint32_t i = 0; i < compiled_.size(); ++i) {
+    const Compiled& t = compiled_[i];
+    const auto at = [&](std::size_t inner, bool none) {
+      feature(t, x, {begin, last, inner, none, wholes.data()}, 0, t.head.hash,
+              [&](std::uint64_t key) { f(key, Origin{i, begin, last, inner, none}); });
+    };
+    if (t.inner == Anchor::none) {
+      at(begin, false);
+      continue;
+    }
+    const Inner inner = inner_of(t, begin, last);
+    for (std::size_t k = inner.first; k < inner.end; ++k) at(k, false);
+    if (t.inner == Anchor::inside && inner.first >= inner.end) at(begin, true);
+  }
+}
+
+template <class F>
+void SegmentProgram::for_token(const SegmentValues& x, std::size_t t, F&& f) const {
+  const auto at = [&](Part part, std::size_t inner) {
+    for (const std::uint32_t i : of(part))
+      feature(compiled_[i], x, {t, t, inner, false, nullptr}, 0, compiled_[i].head.hash,
+              [&](std::uint64_t key) { f(part, t, 0, key); });
+  };
+  at(Part::token, t);
+  at(Part::begin, t);
+  at(Part::end, t);
+  for (const std::uint32_t i : of(Part::arrival)) {
+    const Compiled& c = compiled_[i];
+    const std::uint32_t span = spans_[c.span];
+    if (t < span) continue;
+    feature(c, x, {t, t, arriving(c, t), false, nullptr}, 0, c.head.hash,
+            [&](std::uint64_t key) { f(Part::arrival, t, c.span, key); });
+  }
+}
+
+template <class F>
+void SegmentProgram::for_lengths(std::size_t most, F&& f) const {
+  const SegmentValues nothing;
+  for (std::size_t n = 1; n <= most; ++n)
+    for (const std::uint32_t i : of(Part::length))
+      feature(compiled_[i], nothing, {0, n - 1, 0, false, nullptr}, 0, compiled_[i].head.hash,
+              [&](std::uint64_t key) { f(Part::length, n, 0, key); });
+}
+
+template <class F>
+void SegmentProgram::for_begin(const SegmentValues& x, std::size_t begin, std::size_t most, Scratch& scratch,
+                               F&& f) const {
+  for (const Part part : {Part::own, Part::grow})
+    for (const std::uint32_t i : of(part)) take_lead(i, x, {begin, begin, 0, false, nullptr}, scratch);
+  begin_wholes(x, begin, scratch.wholes);
+  const std::size_t end = std::min(x.length, begin + most);
+  for (std::size_t last = begin; last < end; ++last) {
+    if (last > begin) extend_wholes(x, begin, last, scratch.wholes);
+    const Hashed* wholes = scratch.wholes.data();
+    const auto own = [&](std::uint64_t key) { f(Part::own, begin, last, key); };
+    for (const std::uint32_t i : of(Part::own))
+      if (scratch.leads[i].present)
+        own_features(compiled_[i], x, {begin, last, begin, false, wholes}, scratch.leads[i].hash, own);
+    for (const std::uint32_t i : of(Part::grow)) {
+      const Compiled& c = compiled_[i];
+      if (!scratch.leads[i].present || last - begin < spans_[c.span]) continue;
+      feature(c, x, {begin, last, arriving(c, last), false, nullptr}, c.lead, scratch.leads[i].hash,
+              [&](std::uint64_t key) { f(Part::grow, begin, last, key); });
+    }
+    if (last - begin > 1) continue;
+    for (const std::uint32_t i : without_inside_)
+      feature(compiled_[i], x, {begin, last, begin, true, wholes}, 0, compiled_[i].head.hash, own);
+  }
+}
+
+template <class F>
+void SegmentProgram::own_features(const Compiled& t, const SegmentValues& x, const Place& place,
+                                  std::uint64_t hash, F&& f) const {
+  if (t.inner == Anchor::none) {
+    feature(t, x, place, t.lead, hash, f);
+    return;
+  }
+  const Inner inner = inner_of(t, place.begin, place.last);
+  if (inner.first >= inner.end || !hash_steps(t, t.lead, t.ends_lead, x, place, hash)) return;
+  for (std::size_t k = inner.first; k < inner.end; ++k)
+    feature(t, x, {place.begin, place.last, k, false, place.wholes}, t.ends_lead, hash, f);
+}
+
+template <class F>
+void SegmentProgram::for_last(const SegmentValues& x, std::size_t last, std::size_t from, Scratch& scratch,
+                              F&& f) const {
+  if (of(Part::shrink).empty()) return;
+  for (const std::uint32_t i : of(Part::shrink)) take_lead(i, x, {last, last, 0, false, nullptr}, scratch);
+  for (std::size_t begin = last + 1; begin-- > from;)
+    for (const std::uint32_t i : of(Part::shrink)) {
+      const Compiled& c = compiled_[i];
+      if (!scratch.leads[i].present || last - begin < spans_[c.span]) continue;
+      const std::size_t inner = c.inner == Anchor::inside ? begin + 1 : begin;
+      feature(c, x, {begin, last, inner, false, nullptr}, c.lead, scratch.leads[i].hash,
+              [&](std::uint64_t key) { f(Part::shrink, begin, last, key); });
+    }
+}
+
+template <class TextAt>
+std::string SegmentProgram::name(const Origin& origin, std::size_t length, TextAt&& text_at) const {
+  std::string name;
+  for (const SegmentPiece& piece : templates_[origin.template_index]) {
+    const std::ptrdiff_t where =
+        place_of(piece.anchor, piece.offset, origin.begin, origin.last, origin.inner);
+    if (piece.anchor == Anchor::none)
+      name += piece.text;
+    else if (piece.anchor == Anchor::length)
+      name += length_text(origin.last - origin.begin + 1, static_cast<std::size_t>(piece.offset));
+    else if (piece.anchor == Anchor::whole)
+      name += whole_text(piece.source, origin, text_at);
+    else if (origin.none && piece.anchor == Anchor::inside)
+      name += kNothingInside;
+    else if (where < 0)
+      name += outside(piece.before, static_cast<std::size_t>(-where));
+    else if (static_cast<std::size_t>(where) >= length)
+      name += outside(piece.after, static_cast<std::size_t>(where) - length + 1);
+    else
+      name += text_at(static_cast<std::size_t>(where), piece.source);
+  }
+  return name;
+}
+
+template <class TextAt>
+std::string SegmentProgram::whole_text(std::uint32_t source, const Origin& origin, TextAt&& text_at) const {
+  if (sources_[source].kind == Source::Kind::list) return "1";
+  std::string text;
+  for (std::size_t t = origin.begin; t <= origin.last; ++t) {
+    if (t > origin.begin) text += ' ';
+    text += text_at(t, source);
+  }
+  return text;
+}
+
+}  // namespace marginalia

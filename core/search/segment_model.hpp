@@ -1,0 +1,84 @@
+// A finished model of segments: text in, labels out. Immutable and shared by threads; each brings its own
+// space.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "features/segment_program.hpp"
+#include "search/segment_scoring.hpp"
+#include "search/vote.hpp"
+#include "weights/frozen.hpp"
+
+namespace marginalia {
+
+class SegmentModel {
+ public:
+  // Scratch memory of one thread, for one model and one program at a time.
+  class Space {
+    friend class SegmentModel;
+    Identity owner;
+    const SegmentProgram* program = nullptr;
+    ExtractionSpace extraction;
+    std::optional<SegmentScoring> scoring;
+    SegmentScores scores;
+    SegmentViterbi viterbi;
+  };
+
+  // `constant_at[k]` (a number in row 0) has the weight constants[k]. Throws std::invalid_argument.
+  SegmentModel(SegmentShape shape, FrozenWeights weights, std::span<const std::uint32_t> constant_at,
+               std::span<const float> constants);
+  SegmentModel(const SegmentModel&) = delete;  // spaces point at its parts
+
+  const SegmentShape& shape() const { return shape_; }
+  const SegmentConstants& constants() const { return constants_; }
+
+  // Labels of all sentences, one after another.
+  std::vector<std::int32_t> best(const SegmentProgram& program, const TokenTable& table, Space& space) const;
+
+  // The same by vote of all versions of the weights in the log, among the k best outputs.
+  std::vector<std::int32_t> voted(const SegmentProgram& program, const TokenTable& table, const VoteLog& log,
+                                  std::size_t k, Space& space) const;
+
+  // The scores of all segments of sentence s; valid until the space is used again.
+  const SegmentScores& scores(const SegmentProgram& program, const TokenTable& table, std::size_t s,
+                              Space& space) const;
+
+  // (row, label) of each feature of an output of sentence s that the model knows.
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> features_of(const SegmentProgram& program,
+                                                                   const TokenTable& table, std::size_t s,
+                                                                   const Output& y, Space& space) const;
+
+ private:
+  struct Lookup {
+    const FrozenWeights& weights;
+    bool may_have(std::uint64_t) const { return true; }
+    void prefetch_key(std::uint64_t key) const { weights.prefetch_key(key); }
+    std::uint32_t find(std::uint64_t key) const { return weights.find(key); }
+    void prefetch_row(std::uint32_t row) const { weights.prefetch_row(row); }
+    void prefetch_cells(std::uint32_t row) const { weights.prefetch_cells(row); }
+    void add_types(std::uint32_t row, const std::uint32_t* type_of, double* scores) const {
+      weights.for_cells(row, [&](std::uint32_t output, float weight) {
+        scores[type_of[output]] += static_cast<double>(weight);
+      });
+    }
+    void add_labels(std::uint32_t row, std::size_t labels, double* scores) const {
+      weights.add_row(row, labels, scores);
+    }
+  };
+
+  SegmentScoring& read(const SegmentProgram& program, const TokenTable& table, std::size_t s,
+                       Space& space) const;
+  template <class F>
+  void for_features(const SegmentProgram& program, const SegmentValues& x, const Output& y, F&& f) const;
+
+  SegmentShape shape_;
+  FrozenWeights weights_;
+  Identity identity_ = new_identity();
+  SegmentConstants constants_;
+};
+
+}  // namespace marginalia

@@ -1,0 +1,86 @@
+#include "search/segment_shape.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace marginalia {
+
+SegmentShape::SegmentShape(const std::vector<std::uint32_t>& inside, std::uint32_t longest,
+                           bool learns_transitions, bool learns_ends)
+    : labels(static_cast<std::uint32_t>(inside.size())),
+      most(longest),
+      transitions(learns_transitions),
+      ends(learns_ends),
+      type_of(inside.size()) {
+  if (inside.empty() || most == 0) throw std::invalid_argument("segments: sizes must not be 0");
+  for (std::uint32_t label = 0; label < labels; ++label) {
+    if (inside[label] == label) continue;  // an inside label
+    if (inside[label] != kNoLabel && (inside[label] >= labels || inside[inside[label]] != inside[label]))
+      throw std::invalid_argument("segments: an inside label is out of range");
+    begin_label.push_back(label);
+    inside_label.push_back(inside[label]);
+  }
+  std::vector<std::uint32_t> used;
+  for (const std::uint32_t label : inside_label)
+    if (label != kNoLabel) used.push_back(label);
+  std::sort(used.begin(), used.end());
+  if (begin_label.empty() || std::adjacent_find(used.begin(), used.end()) != used.end())
+    throw std::invalid_argument("segments: labels do not tell types apart");
+  std::fill(type_of.begin(), type_of.end(), static_cast<std::uint32_t>(types()));
+  for (std::uint32_t s = 0; s < types(); ++s) type_of[begin_label[s]] = s;
+}
+
+std::vector<Segment> SegmentShape::segments(const Output& y) const {
+  std::vector<Segment> found;
+  for (std::size_t t = 0; t < y.size(); ++t) {
+    if (y[t] >= labels) return {};
+    if (type_of[y[t]] < types()) {
+      found.push_back({t, t, type_of[y[t]]});
+    } else {
+      if (found.empty() || inside_label[found.back().type] != y[t] || t - found.back().begin >= most)
+        return {};
+      found.back().last = t;
+    }
+  }
+  return found;
+}
+
+void SegmentShape::write(const Segment& segment, Output& y) const {
+  y[segment.begin] = begin_label[segment.type];
+  for (std::size_t t = segment.begin + 1; t <= segment.last; ++t) y[t] = inside_label[segment.type];
+}
+
+std::size_t cut_long_segments(const SegmentShape& shape, std::uint32_t* labels, std::size_t length) {
+  std::size_t cut = 0, begin = 0;
+  std::uint32_t type = static_cast<std::uint32_t>(shape.types());
+  for (std::size_t t = 0; t < length; ++t) {
+    if (labels[t] >= shape.labels) throw std::invalid_argument("segments: a label is out of range");
+    if (shape.type_of[labels[t]] < shape.types()) {
+      type = shape.type_of[labels[t]];
+      begin = t;
+      continue;
+    }
+    if (type == shape.types() || shape.inside_label[type] != labels[t])
+      throw std::invalid_argument("segments: a label continues no segment of its type");
+    if ((t - begin) % shape.most != 0) continue;
+    cut += t - begin == shape.most;
+    labels[t] = shape.begin_label[type];
+  }
+  return cut;
+}
+
+void SegmentConstants::set(const SegmentShape& shape, std::size_t at, double value) {
+  const auto type = [&](std::size_t label) { return std::size_t{shape.type_of[label]}; };
+  const std::size_t n = shape.types();
+  if (at < shape.end_at()) {
+    if (type(at) < n) start[type(at)] = value;
+  } else if (at < shape.transition_at()) {
+    if (type(at - shape.end_at()) < n) end[type(at - shape.end_at())] = value;
+  } else {
+    const std::size_t pair = at - shape.transition_at();
+    const std::size_t from = type(pair / shape.labels), to = type(pair % shape.labels);
+    if (from < n && to < n) transition[from * n + to] = value;
+  }
+}
+
+}  // namespace marginalia

@@ -1,0 +1,183 @@
+// The structure of labelled segments (a semi-Markov model): examples and weights in, answers to the four
+// questions out.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <shared_mutex>
+#include <vector>
+
+#include "features/index.hpp"
+#include "features/segment_examples.hpp"
+#include "search/segment_scoring.hpp"
+#include "search/structure.hpp"
+#include "weights/table.hpp"
+
+namespace marginalia {
+
+// Examples with all that is needed to make their features. Rows are for features of right outputs and of
+// wrong ones that learning met: if the index is `open`, they are added as they are met.
+struct SegmentData {
+  const SegmentProgram& program;
+  const SegmentExamples& examples;
+  FeatureIndex& index;
+  bool open;
+  const std::vector<std::uint32_t>& gold;
+
+  std::size_t sentences() const { return examples.sentences(); }
+  std::size_t tokens() const { return examples.tokens(); }
+  std::uint32_t most_row() const { return 0; }  // rows without weights are as good as none
+  bool can_hide() const { return true; }
+};
+
+class Segments {
+ public:
+  // All must outlive it.
+  Segments(const SegmentShape& shape, const SegmentData& data, const SparseRows& weights);
+
+  std::size_t size() const { return data_.sentences(); }
+  Output gold(std::size_t i) const;
+  const Scored& best(std::size_t i);
+  const Scored& best(std::size_t i, const Costs& costs);
+  std::vector<Scored> k_best(std::size_t i, std::size_t k);
+  template <class Sink>
+  void features_of(std::size_t i, const Output& y, Sink&& sink);
+  template <class Sink>
+  void difference(std::size_t i, const Output& y, const Output& z, Sink&& sink);
+  template <class Means>
+  double expectations(std::size_t i, Means&& means);
+  template <class F>
+  void rows_of(std::size_t i, F&& f);
+
+  void hide(std::size_t i, const Dropout& dropout, std::uint64_t step);
+  void constant_changed(std::size_t at, double value) { constants_.set(shape_, at, value); }
+
+  // Gives the features of example i's gold output rows, and counts them.
+  void count_features(std::size_t i);
+
+ private:
+  // Rows and weights while both may grow. Rows that other learners added have no weights here.
+  struct Lookup {
+    const Segments& of;
+    bool may_have(std::uint64_t key) const { return of.data_.index.may_have(key); }
+    void prefetch_key(std::uint64_t key) const { of.data_.index.prefetch(key); }
+    std::uint32_t find(std::uint64_t key) const {
+      const std::uint32_t row = of.leaves_out_key(key) ? kNoRow : of.data_.index.find(key);
+      return row == kNoRow || row >= of.weights_.rows.size() ? kUnknownRow : row;
+    }
+    void prefetch_row(std::uint32_t row) const { of.weights_.prefetch_row(row); }
+    void prefetch_cells(std::uint32_t row) const { of.weights_.prefetch_cells(row); }
+    void add_types(std::uint32_t row, const std::uint32_t* type_of, double* scores) const {
+      const Cell* end = of.weights_.end(row);
+      for (const Cell* c = of.weights_.begin(row); c != end; ++c) scores[type_of[c->output]] += c->weight;
+    }
+    void add_labels(std::uint32_t row, std::size_t labels, double* scores) const {
+      of.weights_.add_row(row, labels, scores);
+    }
+  };
+
+  bool leaves_out_key(std::uint64_t key) const {
+    return dropout_.features > 0.0 && leaves_out(dropout_, step_, key);
+  }
+  void read(std::size_t i);
+  const Scored& best_with(const std::vector<double>& costs);
+  std::uint32_t row_of(std::uint64_t key, const SegmentProgram::Origin& origin, std::size_t i, bool adds);
+  template <class Sink>
+  void segment_features(std::size_t i, const Segment& segment, double count, Sink&& sink);
+  template <class Sink>
+  void constants_of(const std::vector<Segment>& y, double count, Sink&& sink) const;
+
+  const SegmentShape& shape_;
+  const SegmentData data_;
+  const SparseRows& weights_;
+  SegmentConstants constants_;
+  SegmentScoring scoring_;
+  SegmentScores scores_;
+  SegmentViterbi viterbi_;
+  Scored best_;
+  std::size_t read_ = SIZE_MAX;  // the example whose values are in scoring_.x
+  Dropout dropout_;
+  std::uint64_t step_ = 0;
+};
+
+template <class Sink>
+void Segments::segment_features(std::size_t i, const Segment& segment, double count, Sink&& sink) {
+  data_.program.for_segment(
+      scoring_.x, segment.begin, segment.last, [&](std::uint64_t key, const SegmentProgram::Origin& origin) {
+        if (leaves_out_key(key)) return;
+        const std::uint32_t row = row_of(key, origin, i, data_.open);
+        if (row == kNoRow) return;
+        const bool later = data_.program.is_of_tokens(origin.template_index) && origin.inner > segment.begin;
+        const std::uint32_t label = (later ? shape_.inside_label : shape_.begin_label)[segment.type];
+        sink(Coordinate{row, label, shape_.labels}, count);
+      });
+}
+
+template <class Sink>
+void Segments::constants_of(const std::vector<Segment>& y, double count, Sink&& sink) const {
+  const auto size = static_cast<std::uint32_t>(shape_.constants());
+  for_constants(shape_, y, [&](std::size_t at) {
+    sink(Coordinate{kConstantRow, static_cast<std::uint32_t>(at), size}, count);
+  });
+}
+
+template <class Sink>
+void Segments::features_of(std::size_t i, const Output& y, Sink&& sink) {
+  read(i);
+  const std::vector<Segment> segments = shape_.segments(y);
+  for (const Segment& segment : segments) segment_features(i, segment, 1.0, sink);
+  constants_of(segments, 1.0, sink);
+}
+
+// Segments that both outputs have cancel out.
+template <class Sink>
+void Segments::difference(std::size_t i, const Output& y, const Output& z, Sink&& sink) {
+  read(i);
+  const std::vector<Segment> ours = shape_.segments(y), theirs = shape_.segments(z);
+  const auto only = [&](const std::vector<Segment>& of, const std::vector<Segment>& without, double count) {
+    std::size_t k = 0;
+    for (const Segment& segment : of) {
+      while (k < without.size() && without[k].begin < segment.begin) ++k;
+      if (k == without.size() || without[k] != segment) segment_features(i, segment, count, sink);
+    }
+  };
+  only(ours, theirs, 1.0);
+  only(theirs, ours, -1.0);
+  constants_of(ours, 1.0, sink);
+  constants_of(theirs, -1.0, sink);
+}
+
+template <class Means>
+double Segments::expectations(std::size_t i, Means&& means) {
+  read(i);
+  const std::shared_lock reading(data_.index.lock());
+  const Lookup lookup{*this};
+  scoring_.score_all(lookup, scores_);
+  const SegmentExpectations expected = segment_probabilities(shape_, constants_, scores_);
+  scoring_.expect(lookup, scores_, means);
+  const auto constant = [&](std::size_t at, const double& mean) {
+    means(kConstantRow, static_cast<std::uint32_t>(at), &mean, 1u);
+  };
+  const std::size_t n = shape_.types();
+  for (std::size_t s = 0; s < n && shape_.ends; ++s) {
+    constant(shape_.start_at() + shape_.begin_label[s], expected.start[s]);
+    constant(shape_.end_at() + shape_.begin_label[s], expected.end[s]);
+  }
+  for (std::size_t from = 0; from < n && shape_.transitions; ++from)
+    for (std::size_t to = 0; to < n; ++to)
+      constant(shape_.transition_at() + std::size_t{shape_.begin_label[from]} * shape_.labels +
+                   shape_.begin_label[to],
+               expected.transition[from * n + to]);
+  return expected.log_z;
+}
+
+template <class F>
+void Segments::rows_of(std::size_t i, F&& f) {
+  read(i);
+  const std::shared_lock reading(data_.index.lock());
+  scoring_.for_rows(Lookup{*this}, f);
+}
+
+static_assert(Structure<Segments>);
+
+}  // namespace marginalia

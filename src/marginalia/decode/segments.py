@@ -1,0 +1,175 @@
+"""The structure of labelled segments (semi-Markov): in training it answers a learner about examples, in use a
+user about sentences.
+
+An output is a label for each token in the scheme IOB2, which says where segments begin and end; see
+docs/segments.md for the formulas.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from marginalia import _core
+from marginalia.config import Setting
+from marginalia.corpus.blocks import Block
+from marginalia.decode.decoder import Contribution, Decoder, Ids, Parts, constants_of
+from marginalia.errors import DataError
+from marginalia.features.compiling import compile_segment_program, has_ends, has_label_bigram
+from marginalia.features.program import Program
+from marginalia.model import SavedModel
+
+SETTINGS = (
+    Setting(
+        "max-length",
+        10,
+        "Tokens of the longest segment. Longer ones of the training data are cut into pieces (and counted); "
+        "auto: as long as the longest of them.",
+        1,
+        1000,
+        words=("auto",),
+    ),
+)
+ENCODING = "IOB2"
+
+_MOST_LABELS = 4096  # transitions take 8 bytes per pair of labels
+_NO_LABEL = 2**32 - 1
+
+
+def segment_shape(
+    labels: Sequence[str], encoding: str | None, settings: dict[str, Any], program: Program
+) -> _core.SegmentShape:
+    """The types of segments that labels in IOB2 spell; plain tags are segments of one token."""
+    if len(labels) > _MOST_LABELS:
+        raise DataError(
+            f"found {len(labels)} distinct labels, expected at most {_MOST_LABELS} for segments. "
+            f"Is '{labels[0]}' from the column of labels?"
+        )
+    if encoding not in (None, ENCODING):
+        raise ValueError(f"segments: labels are spelled in {encoding}, expected {ENCODING}")
+    numbers = {label: i for i, label in enumerate(labels)}
+    inside = [_inside(label, numbers) if encoding else _NO_LABEL for label in labels]
+    return _core.SegmentShape(
+        np.array(inside, np.uint32), settings["max-length"], has_label_bigram(program), has_ends(program)
+    )
+
+
+def _inside(label: str, numbers: dict[str, int]) -> int:
+    """The label of the tokens that continue a segment which this one begins; it itself if it continues."""
+    if label == "O":
+        return _NO_LABEL
+    return numbers[label] if label[0] == "I" else numbers.get(f"I{label[1:]}", _NO_LABEL)
+
+
+def settle(settings: dict[str, Any], longest: int) -> None:
+    """What follows from the data: how long segments may be."""
+    if settings["max-length"] == "auto":
+        settings["max-length"] = max(longest, 1)
+
+
+class SegmentExtraction:
+    """Sentences as values of tokens; features are made when they are needed."""
+
+    def __init__(
+        self, program: _core.SegmentProgram, index: _core.FeatureIndex, settings: dict[str, Any]
+    ) -> None:
+        self.program, self.index = program, index
+
+    def examples(self, tokens: int = 0) -> _core.SegmentExamples:
+        """A batch without sentences."""
+        return _core.SegmentExamples(self.index.keeps_names)
+
+    def add(self, examples: _core.SegmentExamples, table: _core.TokenTable, *, grow: bool) -> None:
+        """Append sentences."""
+        examples.add(self.program, table)
+
+    def count(self, table: _core.TokenTable) -> None:
+        """Nothing is known of features before there are labels."""
+
+
+class SegmentTraining:
+    """Segments whose types are being learned: what a learner needs to know of them."""
+
+    def __init__(
+        self,
+        labels: Sequence[str],
+        encoding: str | None,
+        settings: dict[str, Any],
+        program: Program,
+        extraction: SegmentExtraction,
+    ) -> None:
+        self._shape = segment_shape(labels, encoding, settings, program)
+        self._extraction, self._cutoff = extraction, settings["cutoff"]
+        self.constants = self._shape.constants
+        # Rows are for features of right outputs, and of wrong ones that learning meets; learners that look
+        # for no outputs, and cut-offs, leave the latter out.
+        self._open = settings.get("support") is None and self._cutoff <= 1
+        self._cut = 0
+
+    @property
+    def notes(self) -> list[str]:
+        """What the user should know."""
+        cut = f"cut {self._cut} segments of more than max-length={self._shape.most} tokens into pieces"
+        return [cut] if self._cut else []
+
+    def set_gold(self, examples: _core.SegmentExamples, ids: Ids) -> None:
+        """The right outputs; segments that are too long are cut."""
+        self._cut = max(self._cut, examples.set_gold(ids, self._shape))
+
+    def choose_features(
+        self, batches: Callable[[], Iterator[_core.SegmentExamples]], kept: list[Any]
+    ) -> None:
+        """Unless features come as they are met: those of the right outputs, seen often enough."""
+        if self._open:
+            return
+        for examples in batches():
+            self.batch(examples).count_features()
+        if self._cutoff > 1:
+            self._extraction.index.cut(self._cutoff, [])
+
+    def batch(self, examples: _core.SegmentExamples) -> _core.SegmentBatch:
+        """The examples as outputs of this structure."""
+        extraction = self._extraction
+        return _core.SegmentBatch(self._shape, extraction.program, examples, extraction.index, self._open)
+
+    def moved_constants(self, labels: int) -> npt.NDArray[np.int64]:
+        """Where each constant of a structure with only the first `labels` labels is in this one."""
+        label, new = np.arange(labels), self._shape.labels
+        pair = (label[:, None] * new + label).reshape(-1)
+        return np.concatenate([label, new + label, 2 * new + pair]).astype(np.int64)
+
+
+_PARTS = Parts(
+    lambda saved: segment_shape(saved.labels, saved.encoding, saved.settings, saved.program),
+    _core.SegmentModel,
+    compile_segment_program,
+    _core.SegmentSpace,
+)
+
+
+class SegmentDecoder(Decoder[_core.SegmentShape]):
+    """A saved model of segments, ready to use from any number of threads."""
+
+    def __init__(self, saved: SavedModel) -> None:
+        super().__init__(saved, _PARTS)
+
+    def expectations(self, block: Block, sentence: int) -> dict[str, Any]:
+        """log Z, the probabilities of labels (`node`) and of segments (`segment`: first token, length - 1,
+        type), and the expected neighbours of types."""
+        found: dict[str, Any] = self._lattice(block, sentence).marginals()
+        return found
+
+    def features_of(self, block: Block, sentence: int, ids: Sequence[int]) -> list[Contribution]:
+        """The features of an output with their weights; the sum of weight * count is its score."""
+        output = np.ascontiguousarray(ids, dtype=np.uint32)
+        space = self._space()
+        places = self._model.features_of(self._program(block), block.table, sentence, output, space)
+        firsts = [label for label in ids if not self._continues(label)]
+        return self._contributions(places, constants_of(firsts, len(self._saved.labels), 1))
+
+    def _continues(self, label: int) -> bool:
+        name = self._saved.labels[label]
+        return self._saved.encoding is not None and name != "O" and name[0] == "I"
