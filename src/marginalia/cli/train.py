@@ -221,6 +221,9 @@ def summary(training: Training, model: Tagger, path: str, interrupted: bool) -> 
         "interrupted": interrupted,
         "notes": training.notes,
     }
+    if rounds := [record for record in passes if record.confidence is not None]:
+        names = ("round", "confidence", "bound", "dev", "best")
+        found["rounds"] = [{name: getattr(record, name) for name in names} for record in rounds]
     if training.report is not None:
         scores = ("f1", "precision", "recall", "accuracy")
         found["dev"] = {name: getattr(training.report, name) for name in scores}
@@ -237,6 +240,10 @@ def _text(training: Training, model: Tagger, path: str, interrupted: bool) -> No
     if dev := found.get("dev"):
         print(f"best on dev: F1 {dev['f1']:.2f}, accuracy {dev['accuracy']:.2f} (pass {dev['best_pass']})")
     passes = "1 pass" if found["passes"] == 1 else f"{found['passes']} passes"
+    if rounds := found.get("rounds"):
+        passes += (
+            f" ({count(len(rounds), 'round')}; wrong in training at most {100 * rounds[-1]['bound']:.3g}%)"
+        )
     print(f"trained {passes} in {seconds(found['seconds'])}: {count(found['weights'], 'weight')}")
     print(f"saved {path} ({size(found['size'])}). Next:")
     print(f"  marginalia tag {path} INPUT -o OUTPUT")

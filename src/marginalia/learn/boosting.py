@@ -33,9 +33,9 @@ _SUM, _START = "sum.", "start."
 def confidence_of(logs: Vector, margins: Vector, most: float = np.inf) -> float:
     """The factor of a round: where Z(α) = Σ w e^(-αd) is least on [0, 2ᾱ]; 0 if the round is of no use.
 
-    `logs` are the logarithms of the weights w, which sum to 1; `margins` are d. ᾱ speaks of margins of size
-    1, so they are measured by their mean size. With nothing wrong, Z falls for ever: then 2ᾱ is as if an
-    example of an even weight were wrong. `most` is a limit of the caller's.
+    `logs` are the logarithms of the weights w, which sum to 1; `margins` are d. ᾱ is made for answers between
+    -1 and 1, so the largest d is the unit. Where nothing is wrong Z falls for ever: 2ᾱ is at most log(m + 1)
+    for m examples. `most` is a limit of the caller's.
     """
     weights = np.exp(logs)
     right, wrong = float(weights[margins > 0].sum()), float(weights[margins <= 0].sum())
@@ -44,8 +44,8 @@ def confidence_of(logs: Vector, margins: Vector, most: float = np.inf) -> float:
     cap = float(np.log(len(logs) + 1.0))
     reach = min(float(np.log(right / wrong)), cap) if wrong > 0 else cap
     known = np.isfinite(margins) & (weights > 0)  # the others say nothing about where Z is least
-    size = float(np.average(np.abs(margins[known]), weights=weights[known])) if known.any() else 1.0
-    return _least(logs[known], margins[known], min(reach / size, most)) if size > 0 else 0.0
+    unit = float(np.abs(margins[known]).max()) if known.any() else 1.0
+    return _least(logs[known], margins[known], min(reach / unit, most)) if unit > 0 else 0.0
 
 
 def _least(logs: Vector, margins: Vector, high: float) -> float:
