@@ -220,8 +220,11 @@ def _logs_of(given: Vector, total: float) -> Vector:
 
 
 def _flat(rows: _core.SparseRows, prefix: str = "") -> State:
+    """Without zeros: which of them have a cell depends on how the rows came about."""
     outputs, weights, ends = rows.flat()
-    return {f"{prefix}row_end": ends, f"{prefix}outputs": outputs, f"{prefix}weights": weights}
+    kept = weights != 0
+    ends = np.append(0, np.cumsum(kept))[ends].astype(np.uint32)
+    return {f"{prefix}row_end": ends, f"{prefix}outputs": outputs[kept], f"{prefix}weights": weights[kept]}
 
 
 def _part(state: State, prefix: str) -> State:
