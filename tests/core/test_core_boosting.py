@@ -23,7 +23,7 @@ from marginalia.learn.online import OnlineRun
 from marginalia.learn.run import Batch, Counts, Setup
 
 seeds = st.integers(0, 2**32 - 1)
-small = worlds(labels=(1, 3), most=3, count=6)
+small = worlds(labels=(2, 3), most=3, count=6)
 
 
 def costs_of(world: World) -> np.ndarray:
