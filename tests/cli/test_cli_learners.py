@@ -403,7 +403,7 @@ class TestBoosting:
         assert found["rounds"][0]["confidence"] > 0
         assert found["diagnostics"]["error_bound"] in [record["bound"] for record in found["rounds"]]
         assert found["diagnostics"]["within_error_bound"] is True
-        assert "rounds" not in trained(run, few, tmp_path / "m.mg")
+        assert trained(run, few, tmp_path / "m.mg")["rounds"] == []
 
     def test_what_is_refused(self, run: Run, few: Path, tmp_path: Path) -> None:
         words = ["train", few, "-o", tmp_path / "m.mg", "--columns", COLUMNS]

@@ -243,6 +243,19 @@ class TestTheEnd:
             assert run.model().tag(["a", "b"]).labels == ("X", "Y")
             assert np.isfinite(run.model().nbest(["a", "b", "c"], 2)[0].score or 0.0)
 
+    @pytest.mark.parametrize("size", [1e9, 1e-9])
+    def test_huge_and_tiny_margins(self, toys: Toys, size: float) -> None:
+        """Scores may have any size: only the confidence changes with it."""
+        data = contradictory(toys, 30)
+        options = {"boost": 3, "passes": 4, "shuffle": False, "diagnostics": True}
+        plain = rounds_of(a_run(data, **options))
+        run = a_run(data, sample_weights=[size] * len(data), **options)
+        rounds = rounds_of(run)
+        assert_bounds(run, rounds)
+        assert rounds[0].bound == pytest.approx(plain[0].bound, rel=1e-4)
+        assert rounds[0].confidence == pytest.approx((plain[0].confidence or 0.0) / size, rel=1e-4)
+        assert np.isfinite(list(weights_of(run.model()).values())).all()
+
     def test_examples_with_one_output_only(self) -> None:
         """They are always right: no round is needed after the first."""
         run = a_run([(["a"], ["X"]), (["b"], ["X"])], boost=5, passes=3, diagnostics=True)
