@@ -91,7 +91,7 @@ class BoundExamples {
                                         gradient.data());
   }
 
-  // (margin, norm of the difference) of the examples that have another output.
+  // (margin, norm of the difference) of each example; (infinity, 0) where there is no other output.
   std::pair<nb::ndarray<nb::numpy, double>, nb::ndarray<nb::numpy, double>> margins(
       const marginalia::SparseRows& weights, std::size_t first, std::size_t last) const {
     check(weights, true);
@@ -196,7 +196,7 @@ nb::class_<Bound> bind_examples(nb::module_& m, const char* name) {
            nb::arg("sample_weights").noconvert(), "local"_a, nb::arg("gradient").noconvert(),
            "Adds the expected feature counts of the examples [first, last), by weight; the sum of log Z.")
       .def("margins", &Bound::margins, "weights"_a, "first"_a, "last"_a,
-           "Margins of gold over the best other output, and the norms of their differences.")
+           "Margins of gold over the best other output (infinity if there is none), norms of differences.")
       .def("voted", &Bound::voted, "weights"_a, "votes"_a, "k"_a, "first"_a, "last"_a,
            "Labels by vote of all versions of the weights among the k best.")
       .def("best", &Bound::best, "weights"_a, "first"_a, "last"_a,

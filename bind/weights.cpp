@@ -101,16 +101,25 @@ auto outputs_of(const FeatureIndex& index, std::uint32_t labels, std::uint32_t c
 WeightTable mixed(const std::vector<const WeightTable*>& tables, const FeatureIndex& index,
                   std::uint32_t labels) {
   if (tables.empty()) throw std::invalid_argument("weights: there is nothing to mix");
-  const SparseRows& first = tables[0]->current();
-  if (index.rows() > first.rows.size()) throw std::invalid_argument("weights: rows and features disagree");
+  for (const WeightTable* table : tables)
+    if (table->current().rows.size() > index.rows())
+      throw std::invalid_argument("weights: rows and features disagree");
+  const std::uint32_t constants = tables[0]->current().rows[kConstantRow].size;
   nb::gil_scoped_release unlocked;
-  return WeightTable::mixed(tables, outputs_of(index, labels, first.rows[kConstantRow].size));
+  return WeightTable::mixed(tables, outputs_of(index, labels, constants));
 }
 
 SparseRows mean(const std::vector<const SparseRows*>& all, bool nonzero) {
   if (all.empty()) throw std::invalid_argument("weights: there is nothing to average");
   nb::gil_scoped_release unlocked;
   return mean_of(all, nonzero);
+}
+
+SparseRows sum(const std::vector<const SparseRows*>& all, const std::vector<double>& factors) {
+  if (all.empty() || factors.size() != all.size())
+    throw std::invalid_argument("weights: expected a factor for each set to be summed");
+  nb::gil_scoped_release unlocked;
+  return sum_of(all, factors);
 }
 
 nb::dict state_of(const WeightTable& weights) {
@@ -231,7 +240,8 @@ void bind_weights(nb::module_& m) {
                    nb::for_setter(nb::arg("values").noconvert()), "All weights, as one vector.")
       .def_prop_ro("norm", &norm_of)
       .def_static("mean", &mean, "all"_a, "nonzero"_a,
-                  "The mean of each weight, or of those that are not zero.");
+                  "The mean of each weight, or of those that are not zero.")
+      .def_static("sum", &sum, "all"_a, "factors"_a, "The sum of each weight, each set times its factor.");
   nb::class_<VoteStorage>(m, "Votes", "All changes of weights, by weight.");
   nb::class_<WeightTable>(m, "WeightTable", "Weights to learn.")
       .def("__init__", &make_table, "rows"_a, "constants"_a, "penalty"_a = "none", "rate"_a = 0.0,

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cmath>
+#include <cstddef>
+#include <limits>
 #include <vector>
 
 #include "learn/difference.hpp"
@@ -10,15 +12,15 @@
 namespace marginalia {
 
 // For each of the examples [first, last): score of gold minus score of the best other output, and the norm of
-// the difference of their features; an example without another output has none.
+// the difference of their features. Where there is no other output, gold leads by infinity.
 struct Margin {
-  double margin;
-  double norm;
+  double margin = std::numeric_limits<double>::infinity();
+  double norm = 0.0;
 };
 
 template <Structure S>
 std::vector<Margin> margins_of(S& structure, const SparseRows& weights, std::size_t first, std::size_t last) {
-  std::vector<Margin> found;
+  std::vector<Margin> found(last - first);
   NetDifference net;
   for (std::size_t i = first; i < last; ++i) {
     const Output gold = structure.gold(i);
@@ -32,7 +34,7 @@ std::vector<Margin> margins_of(S& structure, const SparseRows& weights, std::siz
       for (const auto& [at, value] : net.terms())
         if (const std::size_t cell = weights.place_of(at); cell != SIZE_MAX)
           margin += value * static_cast<double>(weights.cells[cell].weight);
-      found.push_back({margin, std::sqrt(net.squared_norm())});
+      found[i - first] = {margin, std::sqrt(net.squared_norm())};
       break;
     }
   }

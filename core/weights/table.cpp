@@ -4,7 +4,6 @@
 #include <array>
 #include <bit>
 #include <cmath>
-#include <map>
 #include <numeric>
 #include <stdexcept>
 #include <utility>
@@ -251,61 +250,125 @@ void WeightTable::restore_due(double due) {
   std::fill(settled_.begin(), settled_.end(), due);
 }
 
+namespace {
+
+// The rows of several sets of weights beside each other. A set may lack the last rows: they are empty.
+class RowsTogether {
+ public:
+  explicit RowsTogether(const std::vector<const SparseRows*>& all) : all_(all) {
+    for (const SparseRows* one : all) rows_ = std::max(rows_, one->rows.size());
+  }
+
+  std::uint32_t rows() const { return static_cast<std::uint32_t>(rows_); }
+
+  // Calls begin(), each(set, cell) for its cells in the order of the sets, and end(output); for all
+  // outputs of the row, by rising output.
+  template <class Begin, class Each, class End>
+  void for_outputs(std::uint32_t row, Begin&& begin, Each&& each, End&& end) {
+    gather(row);
+    for (std::size_t i = 0; i < found_.size();) {
+      const std::uint32_t output = found_[i].output;
+      begin();
+      for (; i < found_.size() && found_[i].output == output; ++i) each(found_[i].set, found_[i].cell);
+      end(output);
+    }
+  }
+
+ private:
+  struct Found {
+    std::uint32_t output, set;
+    std::size_t cell;
+    bool operator<(const Found& other) const {
+      return output != other.output ? output < other.output : set < other.set;
+    }
+  };
+
+  void gather(std::uint32_t row) {
+    found_.clear();
+    for (std::uint32_t set = 0; set < all_.size(); ++set) {
+      if (row >= all_[set]->rows.size()) continue;
+      const SparseRows::Row& r = all_[set]->rows[row];
+      for (std::size_t i = r.begin; i < r.begin + std::size_t{r.size}; ++i)
+        found_.push_back({all_[set]->cells[i].output, set, i});
+    }
+    std::sort(found_.begin(), found_.end());
+  }
+
+  const std::vector<const SparseRows*>& all_;
+  std::size_t rows_ = 0;
+  std::vector<Found> found_;
+};
+
+// A set of weights made output by output: `value(sum, count)` of the sum of factor * weight (factors may be
+// missing: 1) and of the number of weights that are not zero.
+template <class Value>
+SparseRows combined(const std::vector<const SparseRows*>& all, const std::vector<double>& factors,
+                    Value&& value) {
+  RowsTogether together(all);
+  SparseRows result;
+  result.rows.resize(together.rows());
+  double sum = 0.0;
+  std::size_t count = 0;
+  for (std::uint32_t row = 0; row < together.rows(); ++row) {
+    const std::size_t begin = result.cells.size();
+    together.for_outputs(
+        row, [&] { sum = 0.0, count = 0; },
+        [&](std::uint32_t set, std::size_t cell) {
+          const double weight = static_cast<double>(all[set]->cells[cell].weight);
+          sum += factors.empty() ? weight : factors[set] * weight;
+          count += weight != 0.0;
+        },
+        [&](std::uint32_t output) {
+          result.cells.push_back({output, static_cast<float>(value(sum, count))});
+        });
+    result.rows[row] = {static_cast<std::uint32_t>(begin),
+                        static_cast<std::uint32_t>(result.cells.size() - begin)};
+  }
+  return result;
+}
+
+}  // namespace
+
 WeightTable WeightTable::mixed(const std::vector<const WeightTable*>& tables,
                                const std::function<std::uint32_t(std::uint32_t)>& outputs_of) {
   const WeightTable& first = *tables.front();
-  const std::size_t rows = first.table_.rows.size();
-  for (const WeightTable* table : tables)
-    if (table->table_.rows.size() != rows || table->table_.rows[0].size != first.table_.rows[0].size)
+  std::vector<const SparseRows*> all;
+  for (const WeightTable* table : tables) {
+    if (table->table_.rows[0].size != first.table_.rows[0].size)
       throw std::invalid_argument("weights: tables of different sizes cannot be mixed");
-  WeightTable result(static_cast<std::uint32_t>(rows), first.table_.rows[0].size, first.penalty_,
-                     first.has_variances_);
+    all.push_back(&table->table_);
+  }
+  RowsTogether together(all);
+  WeightTable result(together.rows(), first.table_.rows[0].size, first.penalty_, first.has_variances_);
   const double share = 1.0 / static_cast<double>(tables.size());
   for (const WeightTable* table : tables) result.due_ += table->due_ * share;  // so payments never exceed it
-  std::map<std::uint32_t, std::array<double, 4>> cells;  // weight, total, paid, 1 - variance
-  for (std::uint32_t row = 0; row < rows; ++row) {
-    cells.clear();
-    for (const WeightTable* table : tables) {
-      const SparseRows::Row& r = table->table_.rows[row];
-      for (std::size_t i = r.begin; i < r.begin + r.size; ++i) {
-        std::array<double, 4>& sum = cells[table->table_.cells[i].output];
-        sum[0] += static_cast<double>(table->table_.cells[i].weight);
-        sum[1] += table->totals_[i];
-        if (!table->paid_.empty()) sum[2] += table->paid_[i];
-        if (table->has_variances_) sum[3] += 1.0 - static_cast<double>(table->variances_[i]);
-      }
-    }
-    for (const auto& [output, sum] : cells)
-      result.restore({row, output, outputs_of(row)}, static_cast<float>(sum[0] * share), sum[1] * share,
-                     sum[2] * share, static_cast<float>(1.0 - sum[3] * share));
-  }
+  std::array<double, 4> sum;  // weight, total, paid, 1 - variance
+  for (std::uint32_t row = 0; row < together.rows(); ++row)
+    together.for_outputs(
+        row, [&] { sum.fill(0.0); },
+        [&](std::uint32_t set, std::size_t i) {
+          const WeightTable& table = *tables[set];
+          sum[0] += static_cast<double>(table.table_.cells[i].weight);
+          sum[1] += table.totals_[i];
+          if (!table.paid_.empty()) sum[2] += table.paid_[i];
+          if (table.has_variances_) sum[3] += 1.0 - static_cast<double>(table.variances_[i]);
+        },
+        [&](std::uint32_t output) {
+          result.restore({row, output, outputs_of(row)}, static_cast<float>(sum[0] * share), sum[1] * share,
+                         sum[2] * share, static_cast<float>(1.0 - sum[3] * share));
+        });
   std::fill(result.settled_.begin(), result.settled_.end(), result.due_);
   return result;
 }
 
 SparseRows mean_of(const std::vector<const SparseRows*>& all, bool nonzero) {
-  SparseRows result;
-  result.rows.resize(all.front()->rows.size());
-  std::map<std::uint32_t, std::pair<double, std::size_t>> cells;
-  for (std::uint32_t row = 0; row < result.rows.size(); ++row) {
-    cells.clear();
-    for (const SparseRows* one : all) {
-      if (one->rows.size() != result.rows.size())
-        throw std::invalid_argument("weights: sets of different sizes have no mean");
-      for (const Cell* c = one->begin(row); c != one->end(row); ++c) {
-        auto& [sum, count] = cells[c->output];
-        sum += static_cast<double>(c->weight);
-        count += c->weight != 0.0f;
-      }
-    }
-    result.rows[row].begin = static_cast<std::uint32_t>(result.cells.size());
-    result.rows[row].size = static_cast<std::uint32_t>(cells.size());
-    for (const auto& [output, value] : cells) {
-      const std::size_t divisor = nonzero ? std::max<std::size_t>(value.second, 1) : all.size();
-      result.cells.push_back({output, static_cast<float>(value.first / static_cast<double>(divisor))});
-    }
-  }
-  return result;
+  return combined(all, {}, [&](double sum, std::size_t count) {
+    return sum / static_cast<double>(nonzero ? std::max<std::size_t>(count, 1) : all.size());
+  });
+}
+
+SparseRows sum_of(const std::vector<const SparseRows*>& all, const std::vector<double>& factors) {
+  return combined(all, factors, [](double sum, std::size_t) { return sum; });
 }
 
 }  // namespace marginalia

@@ -75,8 +75,11 @@ struct SparseRows {
   SparseRows compact() const;
 };
 
-// The mean of each weight over several sets of weights; `nonzero`: over those where it is not zero.
+// Sets of weights as one: rows that a set lacks at its end are empty.
+// The mean of each weight over several sets; `nonzero`: over those where it is not zero.
 SparseRows mean_of(const std::vector<const SparseRows*>& all, bool nonzero);
+// The sum of each weight over several sets, each times its factor.
+SparseRows sum_of(const std::vector<const SparseRows*>& all, const std::vector<double>& factors);
 
 // How weights are drawn towards zero, a little at every step (docs/regularisers.md has the formulas). A
 // weight is only brought up to date when it is needed, so a step costs what it touches.

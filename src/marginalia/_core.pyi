@@ -219,6 +219,10 @@ class SparseRows:
     def mean(all: Sequence[SparseRows], nonzero: bool) -> SparseRows:
         """The mean of each weight, or of those that are not zero."""
 
+    @staticmethod
+    def sum(all: Sequence[SparseRows], factors: Sequence[float]) -> SparseRows:
+        """The sum of each weight, each set times its factor."""
+
 class Votes:
     """All changes of weights, by weight."""
 
@@ -586,7 +590,7 @@ class ChainExamples:
         self, weights: SparseRows, first: int, last: int
     ) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]:
         """
-        Margins of gold over the best other output, and the norms of their differences.
+        Margins of gold over the best other output (infinity if there is none), norms of differences.
         """
 
     def voted(self, weights: SparseRows, votes: Votes, k: int, first: int, last: int) -> NDArray[numpy.int32]:

@@ -378,3 +378,36 @@ def test_ctrl_c_keeps_the_model(tmp_path: Path, words: list[str]) -> None:
     assert "Traceback" not in err
     assert json.loads(out)["interrupted"] is True
     assert mg.load(tmp_path / "m.mg").tag(SENTENCE).labels == GOLD
+
+
+class TestBoosting:
+    """Rounds as the command line shows them."""
+
+    def test_progress_and_summary(self, run: Run, data: Path, tmp_path: Path) -> None:
+        words = ["train", data / "train.txt", "--dev", data / "dev.txt", "-o", tmp_path / "m.mg"]
+        words += ["--task", "chunking", "--columns", COLUMNS, "--set", "boost=3", "--set", "passes=2"]
+        code, out, err = run(*words, "--set", "patience=0", "--threads", "2")
+        assert code == 0
+        lines = [line for line in err.splitlines() if line.startswith("pass ")]
+        rounds = [line for line in lines if "  round " in line]
+        assert 1 <= len(rounds) <= 3
+        assert all("confidence" in line and "wrong at most" in line and " dev " in line for line in rounds)
+        assert not any(" dev " in line for line in lines if line not in rounds)
+        assert f"({len(rounds)} round" in out
+        code, out, _ = run("inspect", tmp_path / "m.mg")
+        assert out.count("  round ") == len(rounds)
+
+    def test_json(self, run: Run, few: Path, tmp_path: Path) -> None:
+        found = trained(run, few, tmp_path / "m.mg", "--set", "boost=3", "--set", "diagnostics=on")
+        assert [record["round"] for record in found["rounds"]] == list(range(1, len(found["rounds"]) + 1))
+        assert found["rounds"][0]["confidence"] > 0
+        assert found["diagnostics"]["error_bound"] in [record["bound"] for record in found["rounds"]]
+        assert found["diagnostics"]["within_error_bound"] is True
+        assert trained(run, few, tmp_path / "m.mg")["rounds"] == []
+
+    def test_what_is_refused(self, run: Run, few: Path, tmp_path: Path) -> None:
+        words = ["train", few, "-o", tmp_path / "m.mg", "--columns", COLUMNS]
+        code, _, err = run(*words, "--set", "boost=3", "--set", "average=vote")
+        assert code != 0
+        assert "does not go with boost" in err
+        assert not (tmp_path / "m.mg").exists()

@@ -29,6 +29,8 @@ def test_margins_are_those_of_all_outputs(world: World, seed: int) -> None:
         if others:
             nearest = min(others, key=learner.score)
             expected.append((learner.score(nearest), np.sqrt(sum(v * v for v in nearest.values()))))
+        else:
+            expected.append((np.inf, 0.0))
     margins, norms = trained.batch().margins(trained.weights.current, 0, 6)
     assert margins.tolist() == pytest.approx([m for m, _ in expected], abs=1e-5)
     assert norms.tolist() == pytest.approx([n for _, n in expected], abs=1e-9)

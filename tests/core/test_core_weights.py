@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable
 from typing import Any
 
@@ -144,7 +145,7 @@ def test_mixing_what_does_not_fit_is_refused() -> None:
     world = random_world(4, 3, 1, edges=True, transitions=True, masked=False)
     trained = world.trained()
     other = _core.WeightTable(len(trained.index) + 2, world.shape.constants)
-    for tables in [[], [trained.weights, other], [_core.WeightTable(2, world.shape.constants)]]:
+    for tables in [[], [trained.weights, other], [trained.weights, _core.WeightTable(2, 1)]]:
         with pytest.raises(ValueError):
             _core.WeightTable.mixed(tables, trained.index, 3)
 
@@ -162,11 +163,40 @@ def test_means_of_sets_of_weights(world: World, seed: int, count: int, nonzero: 
     assert_close(world.weights_of(mean), expected, 1e-6)
 
 
-def test_means_of_what_does_not_fit_are_refused() -> None:
-    one, two = _core.WeightTable(3, 2).current, _core.WeightTable(4, 2).current
-    for rows in [[], [one, two], [two, one]]:
+@settings(steady, max_examples=60)
+@given(worlds(labels=(1, 4), most=4, count=5), seeds, st.lists(st.floats(-3, 3), min_size=1, max_size=4))
+def test_sums_of_sets_of_weights(world: World, seed: int, factors: list[float]) -> None:
+    members = [learned(world, ("l1", 0.05), seed + k) for k in range(len(factors))]
+    found = _core.SparseRows.sum([member.weights.current for member in members], factors)
+    expected: Counter[Hashable] = Counter()
+    for member, factor in zip(members, factors, strict=True):
+        expected.update({f: factor * w for f, w in member.current().items()})
+    assert_close(world.weights_of(found), expected, 1e-6)
+
+
+def test_rows_that_a_set_lacks_are_empty() -> None:
+    """A structure may find new features on the way: then tables differ in length."""
+    world = random_world(4, 3, 1, edges=True, transitions=True, masked=False)
+    long = learned(world, ("none", 0.0), 1)
+    short = _core.WeightTable(2, world.shape.constants, "none", 0.0, True)
+    w = long.current()
+    halves = {f: value / 2 for f, value in w.items()}
+    for pair in ([long.weights, short], [short, long.weights]):
+        rows = [table.current for table in pair]
+        assert_close(world.weights_of(_core.SparseRows.mean(rows, False)), halves, 0.0)
+        assert_close(world.weights_of(_core.SparseRows.mean(rows, True)), w, 0.0)
+        assert_close(world.weights_of(_core.SparseRows.sum(rows, [0.5, 0.5])), halves, 0.0)
+        mixed = _core.WeightTable.mixed(pair, long.index, world.labels)
+        assert_close(world.weights_of(mixed.current), halves, 0.0)
+
+
+def test_what_cannot_be_combined_is_refused() -> None:
+    one = _core.WeightTable(3, 2).current
+    with pytest.raises(ValueError):
+        _core.SparseRows.mean([], False)
+    for rows, factors in [([], []), ([one], []), ([one], [1.0, 2.0])]:
         with pytest.raises(ValueError):
-            _core.SparseRows.mean(rows, False)
+            _core.SparseRows.sum(rows, factors)
 
 
 @settings(steady, max_examples=60)

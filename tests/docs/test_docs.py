@@ -314,10 +314,12 @@ def test_the_architecture_page_has_every_file_of_learning() -> None:
 
 
 def test_the_diagnostics_are_on_the_page() -> None:
-    data = mg.read_conll(io.StringIO(CHUNKS), "word pos chunk")
-    model = mg.train(data, task="chunking", diagnostics=True)
+    data = list(mg.read_conll(io.StringIO(CHUNKS), "word pos chunk"))
+    plain, boosted = (
+        mg.train(data, task="chunking", diagnostics=True, boost=rounds).saved.diagnostics for rounds in (0, 2)
+    )
     listed = [name for row in rows_of("docs/learners.md", "diagnostic") for name in [row[0].strip("`")]]
-    assert listed == list(model.saved.diagnostics)
+    assert listed == list(plain | boosted)
 
 
 def test_the_features_page_has_every_function() -> None:
@@ -392,13 +394,16 @@ STATES: list[dict[str, Any]] = [
     {"l1_cumulative": 0.01, "shuffle_average": 2},
     {"learner": "arow"},
     {"learner": "crf"},
+    {"boost": 2, "start": True},
 ]
 
 
 def test_the_model_file_page_has_every_array_of_a_learning_state() -> None:
     kept: dict[str, str] = {}
     for settings in STATES:
-        data = mg.read_conll(io.StringIO(CHUNKS), "word pos chunk")
+        data = list(mg.read_conll(io.StringIO(CHUNKS), "word pos chunk"))
+        if settings.get("start"):
+            settings = settings | {"start": mg.train(data, task="chunking", passes=1)}
         arrays = mg.train(data, task="chunking", passes=5, state=True, **settings).saved.arrays
         for name, array in arrays.items():
             if name.startswith("state."):  # of one of several models, or one of several pairs

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from marginalia.cli.arguments import Verbs, natural, verb_parser
-from marginalia.cli.text import BOLD, GREEN, RED, Paint, count, size
+from marginalia.cli.text import BOLD, GREEN, RED, Paint, boosted, count, size
 from marginalia.config import suggestion
 from marginalia.errors import ModelError, SettingsError
 
@@ -162,7 +162,8 @@ def _diagnostics(found: dict[str, Any]) -> Iterator[str]:
 def _course(record: dict[str, Any]) -> str:
     """The training error, or what learners without one minimise."""
     if record["error"] is not None:
-        return f"error {record['error']:6.3f}%"
+        boost = boosted(record.get("round"), record.get("confidence"), record.get("bound"))
+        return f"error {record['error']:6.3f}%{boost}"
     return "" if record.get("loss") is None else f"loss {record['loss']:,.1f}"
 
 

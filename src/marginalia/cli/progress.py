@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, TextIO
 
-from marginalia.cli.text import seconds
+from marginalia.cli.text import boosted, seconds
 
 if TYPE_CHECKING:
     from marginalia.learn import Progress
@@ -100,4 +100,5 @@ def _line(record: Progress) -> str:
         course = f" training error {record.error:6.3f}%"
     else:
         course = "" if record.loss is None else f" loss {record.loss:,.1f}"
+    course += boosted(record.round, record.confidence, record.bound)
     return f"{course}{dev}  {seconds(record.seconds)}"

@@ -217,6 +217,7 @@ def summary(training: Training, model: Tagger, path: str, interrupted: bool) -> 
         "nonzero_weights": int((arrays["weights"] != 0).sum() + (arrays["constants"] != 0).sum()),
         "training_error": passes[-1].error if passes else None,
         "loss": passes[-1].loss if passes else None,
+        "rounds": _rounds(training),
         "diagnostics": model.saved.diagnostics,
         "interrupted": interrupted,
         "notes": training.notes,
@@ -228,6 +229,13 @@ def summary(training: Training, model: Tagger, path: str, interrupted: bool) -> 
     return found
 
 
+def _rounds(training: Training) -> list[dict[str, Any]]:
+    """What each round of boosting came to; nothing without boosting."""
+    names = ("round", "confidence", "bound", "dev", "best")
+    over = (record for record in training.history if record.confidence is not None)
+    return [{name: getattr(record, name) for name in names} for record in over]
+
+
 def _json(training: Training, model: Tagger, path: str, interrupted: bool) -> None:
     print(json.dumps(summary(training, model, path, interrupted), ensure_ascii=False))
 
@@ -237,6 +245,9 @@ def _text(training: Training, model: Tagger, path: str, interrupted: bool) -> No
     if dev := found.get("dev"):
         print(f"best on dev: F1 {dev['f1']:.2f}, accuracy {dev['accuracy']:.2f} (pass {dev['best_pass']})")
     passes = "1 pass" if found["passes"] == 1 else f"{found['passes']} passes"
+    if rounds := found["rounds"]:
+        bound = next(r["bound"] for r in reversed(rounds) if r["best"])
+        passes += f" ({count(len(rounds), 'round')}; wrong in training at most {100 * bound:.3g}%)"
     print(f"trained {passes} in {seconds(found['seconds'])}: {count(found['weights'], 'weight')}")
     print(f"saved {path} ({size(found['size'])}). Next:")
     print(f"  marginalia tag {path} INPUT -o OUTPUT")

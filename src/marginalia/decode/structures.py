@@ -60,7 +60,8 @@ class Examples(Protocol):
     def margins(
         self, weights: _core.SparseRows, first: int, last: int
     ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        """Margins of gold over the best other output, and the norms of their differences."""
+        """By how much gold beats the best other output (infinity if there is none), and the norm of the
+        difference of their features; for each example."""
 
     def voted(
         self, weights: _core.SparseRows, votes: _core.Votes, k: int, first: int, last: int

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from marginalia import _core
-from marginalia.decode.structures import Examples, StructureInTraining
-from marginalia.decode.tagger import in_order
+from marginalia.decode.structures import StructureInTraining
+from marginalia.learn.margins import given_weights, margins_of
 from marginalia.learn.recipe import Recipe
 from marginalia.learn.regularisers import dropout_of, penalty_of
-from marginalia.learn.run import Batch, Counts
+from marginalia.learn.run import Batch, Counts, Round
 
 
 def summary_of(total: Counts) -> dict[str, Any]:
@@ -33,18 +31,14 @@ def margin_of(
 
     `margin` is the smallest difference of scores, `relative_margin` the same for weights of norm 1. Where it
     is positive the data are separable, and a perceptron makes at most (R / margin)² mistakes.
+    `share_not_separated` is a share of the examples' weights.
     """
-    least, wrong = np.inf, 0
-    for batch in batches:
-        examples = structure.batch(batch.examples)
-        bounds = np.linspace(0, batch.examples.sentences, 4 * threads + 1).astype(int).tolist()
-
-        def margins_of(part: tuple[int, int], examples: Examples = examples) -> npt.NDArray[np.float64]:
-            return examples.margins(rows, *part)[0]
-
-        for margins in in_order(margins_of, pairwise(bounds), threads):
-            least = min(least, float(margins.min(initial=np.inf)))
-            wrong += int((margins <= 0).sum())
+    least, wrong, weight_wrong, weight = np.inf, 0, 0.0, 0.0
+    for batch, margins in margins_of(structure, rows, batches, threads):
+        least = min(least, float(margins.min(initial=np.inf)))
+        wrong += int((margins <= 0).sum())
+        given = given_weights(batch)
+        weight_wrong, weight = weight_wrong + float(given[margins <= 0].sum()), weight + float(given.sum())
     norm = rows.norm
     relative = least / norm if norm > 0 and np.isfinite(least) else 0.0
     return {
@@ -52,13 +46,16 @@ def margin_of(
         "relative_margin": relative,
         "separable": bool(relative > 0) if np.isfinite(least) else None,
         "not_separated": wrong,
+        "share_not_separated": weight_wrong / weight if weight > 0 else 0.0,
     }
 
 
 def has_bound(recipe: Recipe, threads: int) -> bool:
     """Whether Novikoff's theorem speaks of this run: one perceptron, all of each example, nothing else."""
     settings = recipe.settings
-    if recipe.learner != "perceptron" or settings["shuffle-average"] > 1 or settings["bpm-init"]:
+    if recipe.learner != "perceptron" or settings["boost"]:
+        return False
+    if settings["shuffle-average"] > 1 or settings["bpm-init"]:
         return False
     mixes = settings["parallel"] == "mix" and threads > 1
     return not mixes and penalty_of(settings)[1] == 0.0 and dropout_of(settings) == (0.0, 0.0)
@@ -70,3 +67,12 @@ def bound_of(found: dict[str, Any]) -> dict[str, Any]:
         return {}
     bound = (found["largest_difference"] / found["relative_margin"]) ** 2
     return {"mistake_bound": bound, "within_bound": bool(found["mistakes"] <= bound * (1 + 1e-6))}
+
+
+def boosting_of(round: Round, found: dict[str, Any]) -> dict[str, Any]:
+    """The bound on the share of training examples that a boosted model gets wrong, and whether it holds."""
+    summary: dict[str, Any] = {"error_bound": round.bound}
+    if "share_not_separated" in found and round.bound is not None:
+        within = found["share_not_separated"] <= round.bound * (1 + 1e-6)
+        summary["within_error_bound"] = bool(within)
+    return summary

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from marginalia import _core
 from marginalia.config import Setting
 from marginalia.errors import SettingsError
+from marginalia.learn.boosting import BOOST, Boosting
 from marginalia.learn.costs import COSTS, costs_of
 from marginalia.learn.likelihood import OPTIMISER, PATIENCE, SUPPORT, LikelihoodRun
 from marginalia.learn.online import AVERAGE, CANDIDATES, LOOP, PASSES, OnlineRun
@@ -33,13 +34,16 @@ class Learner(NamedTuple):
 
 
 def _online(setup: Setup, rule: _core.Rule, *, variances: bool = False) -> LearnerRun:
-    """The run of a rule, with the regularisers that take several models."""
+    """The run of a rule, with the regularisers that take several models, in rounds if it is boosted."""
 
     def make(member: int) -> OnlineRun:
         return OnlineRun(setup, rule, variances=variances, member=member)
 
-    run: LearnerRun = _several(setup, make)
-    return MeanStart(setup, make, run) if setup.settings["bpm-init"] else run
+    def make_all() -> LearnerRun:
+        run: LearnerRun = _several(setup, make)
+        return MeanStart(setup, make, run) if setup.settings["bpm-init"] else run
+
+    return Boosting(setup, make_all) if setup.settings["boost"] else make_all()
 
 
 def _several(setup: Setup, make: MakeRun) -> LearnerRun:
@@ -100,7 +104,7 @@ def _check_crf(settings: dict[str, Any]) -> None:
         )
 
 
-_ONLINE = (AVERAGE, CANDIDATES, *LOOP, *REGULARISERS)
+_ONLINE = (AVERAGE, CANDIDATES, *LOOP, *REGULARISERS, BOOST)
 _CRF = (
     Setting(
         "passes",

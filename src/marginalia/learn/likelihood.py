@@ -7,7 +7,7 @@ docs/maxent.md.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import pairwise
 
 import numpy as np
@@ -17,7 +17,7 @@ from marginalia import _core
 from marginalia.config import Setting
 from marginalia.decode.tagger import in_order
 from marginalia.errors import ModelError
-from marginalia.learn.run import Batch, Counts, Setup, State
+from marginalia.learn.run import Batch, Batches, Counts, Setup, State
 
 Vector = npt.NDArray[np.float64]
 
@@ -60,6 +60,7 @@ class LikelihoodRun:
     """
 
     extra_passes = 0
+    round = None
     has_mistakes = False
 
     def __init__(self, setup: Setup, *, local: bool = False) -> None:
@@ -81,7 +82,7 @@ class LikelihoodRun:
         self._setup.restore(self._room, state)
         self._resumed = state
 
-    def prepare(self, batches: Callable[[], Iterator[Batch]]) -> None:
+    def prepare(self, batches: Batches) -> None:
         """Make room for the weights that the examples support, and count what is observed."""
         settings, structure = self._setup.settings, self._setup.structure
         for batch in batches():

@@ -4,7 +4,7 @@ formulas in docs/learners.md and docs/regularisers.md."""
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,7 @@ import numpy.typing as npt
 from marginalia import _core
 from marginalia.config import Setting
 from marginalia.learn.regularisers import dropout_of, penalty_of
-from marginalia.learn.run import Batch, Counts, Setup, State, checked_count, rows_of_cells
+from marginalia.learn.run import Batch, Batches, Counts, Setup, State, checked_count, rows_of_cells
 
 PASSES = Setting("passes", 10, "Passes over the training data.", 1, 100_000)
 AVERAGE = Setting(
@@ -47,6 +47,7 @@ class OnlineRun:
     """Weights and step count of a run, and the size of the next slice of work."""
 
     extra_passes = 0
+    round = None
 
     def __init__(
         self,
@@ -74,7 +75,7 @@ class OnlineRun:
         self._settling = _Settling(setup.settings.get("tolerance", 0.0) if self.has_mistakes else 0.0)
         self.converged = False
 
-    def prepare(self, batches: Callable[[], Iterator[Batch]]) -> None:
+    def prepare(self, batches: Batches) -> None:
         """A rule that follows gradients learns the weights that the data support, and no others."""
         if self._support is None:
             return
@@ -110,7 +111,8 @@ class OnlineRun:
     def end_pass(self, counts: Counts) -> None:
         """Pays the penalties that are due and looks whether anything still changes."""
         self.weights.settle(self.step)
-        self.converged = self._settling.is_over(counts)
+        idle = self.has_mistakes and counts.updates == 0  # but for dropout and penalties, for ever
+        self.converged = self._settling.is_over(counts) or idle
 
     def finished(self) -> _core.SparseRows:
         """The weights to use if training ended now."""

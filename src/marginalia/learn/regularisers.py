@@ -73,6 +73,7 @@ def check_regularisers(settings: Mapping[str, Any]) -> None:
         clashes = [*chosen, *(["shuffle-average"] if several else [])]
         clashes += ["bpm-init"] if settings["bpm-init"] else []
         clashes += ["parallel=mix"] if settings["parallel"] == "mix" else []
+        clashes += ["boost"] if settings["boost"] else []
         if clashes:
             raise SettingsError(
                 f"average=vote keeps plain updates and does not go with {', '.join(clashes)}."

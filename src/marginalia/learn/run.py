@@ -50,6 +50,7 @@ class Setup:
     seed: int
     threads: int
     sentences: int
+    fingerprint: str  # of the data
 
     def restore(self, weights: _core.WeightTable, state: State) -> None:
         """Put the weights of a state, with all that is known of them, into a fresh table."""
@@ -89,11 +90,32 @@ def checked_count(array: npt.NDArray[Any]) -> int:
 
 @dataclass(frozen=True)
 class Batch:
-    """Some examples of a pass. `order(k)` is the order in which the k-th of several models visits them."""
+    """Some examples of a pass. `order(k)` is the order in which the k-th of several models visits them.
+
+    `first` is the number of the first example among those of the whole pass.
+    """
 
     examples: Any
     sample_weights: npt.NDArray[np.float64]
     order: Order
+    first: int = 0
+
+
+Batches = Callable[[], Iterator[Batch]]
+
+
+@dataclass(frozen=True)
+class Round:
+    """A round of boosting: several passes that together make the model better.
+
+    When it is `over`, `confidence` is its factor in the sum of all rounds, and `bound` what the share of
+    wrong training examples cannot exceed.
+    """
+
+    number: int
+    over: bool = False
+    confidence: float | None = None
+    bound: float | None = None
 
 
 class LearnerRun(Protocol):
@@ -101,7 +123,7 @@ class LearnerRun(Protocol):
 
     @property
     def extra_passes(self) -> int:
-        """Passes that it makes before those that were asked for."""
+        """Passes that it makes, as far as it knows, besides those of the setting `passes`."""
 
     @property
     def converged(self) -> bool:
@@ -111,7 +133,14 @@ class LearnerRun(Protocol):
     def has_mistakes(self) -> bool:
         """Whether it looks for outputs, so that wrong ones can be counted."""
 
-    def prepare(self, batches: Callable[[], Iterator[Batch]]) -> None:
+    @property
+    def round(self) -> Round | None:
+        """The round of the last pass; its model is worth a look only when the round is over.
+
+        None if every pass gives a model of its own.
+        """
+
+    def prepare(self, batches: Batches) -> None:
         """To be called once, before the first pass and after `start_from` or `resume`."""
 
     def learn(self, batch: Batch, counts: Counts) -> Iterator[Counts]:

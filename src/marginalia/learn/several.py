@@ -9,7 +9,7 @@ from typing import Any
 from marginalia import _core
 from marginalia.decode.tagger import in_order
 from marginalia.learn.online import OnlineRun
-from marginalia.learn.run import Batch, Counts, LearnerRun, Setup, State
+from marginalia.learn.run import Batch, Batches, Counts, LearnerRun, Setup, State
 
 MakeRun = Callable[[int], OnlineRun]
 
@@ -36,6 +36,7 @@ class ShuffleAverage:
     """n models on different orders; what is kept is their mean (Zhang et al. 2014, eqs. 7 and 8)."""
 
     extra_passes = 0
+    round = None
     has_mistakes = True
 
     def __init__(self, setup: Setup, make: MakeRun) -> None:
@@ -47,7 +48,7 @@ class ShuffleAverage:
         """When all are."""
         return all(run.converged for run in self._runs)
 
-    def prepare(self, batches: Callable[[], Iterator[Batch]]) -> None:
+    def prepare(self, batches: Batches) -> None:
         """For each model."""
         for run in self._runs:
             run.prepare(batches)
@@ -92,6 +93,7 @@ class Mixing:
     """Iterative parameter mixing (McDonald et al. 2010): a model per shard, averaged after every pass."""
 
     extra_passes = 0
+    round = None
     has_mistakes = True
 
     def __init__(self, setup: Setup, make: MakeRun) -> None:
@@ -104,7 +106,7 @@ class Mixing:
         """They see the same counts: any of them knows."""
         return self._runs[0].converged
 
-    def prepare(self, batches: Callable[[], Iterator[Batch]]) -> None:
+    def prepare(self, batches: Batches) -> None:
         """For each model."""
         for run in self._runs:
             run.prepare(batches)
@@ -175,19 +177,21 @@ class MeanStart:
     """BPM initialisation (Kazama and Torisawa 2007): one extra pass of k models, whose mean is the start."""
 
     extra_passes = 1
+    round = None
     has_mistakes = True
 
     def __init__(self, setup: Setup, make: MakeRun, run: LearnerRun) -> None:
         self._setup, self._run = setup, run
         # Orders of their own: the models of shuffle-average use the first numbers.
         self._starters = [make(1000 + k) for k in range(setup.settings["bpm-init"])]
+        self._idle = False  # did the start leave nothing to learn?
 
     @property
     def converged(self) -> bool:
         """As the run that was started."""
-        return self._run.converged
+        return self._idle or self._run.converged
 
-    def prepare(self, batches: Callable[[], Iterator[Batch]]) -> None:
+    def prepare(self, batches: Batches) -> None:
         """For the models of the start and the run."""
         for run in (*self._starters, self._run):
             run.prepare(batches)
@@ -208,7 +212,7 @@ class MeanStart:
         for run in self._starters:
             run.end_pass(counts)
         self._run.start_from(_core.SparseRows.mean([run.weights.current for run in self._starters], False))
-        self._starters = []
+        self._starters, self._idle = [], counts.updates == 0
 
     def finished(self) -> _core.SparseRows:
         """Of the run."""

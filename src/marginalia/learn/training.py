@@ -19,10 +19,10 @@ from marginalia.features.loading import load_features
 from marginalia.features.program import Program
 from marginalia.learn.data import Corpus, LabelCoder, TrainingSet, unit_of
 from marginalia.learn.dev import DevSet
-from marginalia.learn.diagnostics import bound_of, has_bound, margin_of, summary_of
+from marginalia.learn.diagnostics import boosting_of, bound_of, has_bound, margin_of, summary_of
 from marginalia.learn.learners import LEARNERS
 from marginalia.learn.recipe import Recipe
-from marginalia.learn.run import Batch, Counts, Order, Setup
+from marginalia.learn.run import Batch, Counts, Order, Round, Setup
 from marginalia.learn.samples import SampleWeights, class_weights_of
 from marginalia.learn.warm import WarmStart, state_arrays
 from marginalia.model import SavedModel, phrases_of
@@ -33,7 +33,8 @@ class Progress:
     """How far training is: a pass under way, or (`finished`) a pass just done with its dev score.
 
     `error` is the share of wrongly labelled tokens in percent, of learners that look for outputs; `loss` what
-    others minimise.
+    others minimise. With boosting, `round` is the round of the pass; at its end there are its `confidence`
+    and the `bound` that the share of wrong training examples cannot exceed.
     """
 
     number: int
@@ -47,6 +48,9 @@ class Progress:
     dev: float | None = None
     best: bool = False
     loss: float | None = None
+    round: int | None = None
+    confidence: float | None = None
+    bound: float | None = None
 
     def to_json(self) -> dict[str, Any]:
         """For the model's history and for `--json`."""
@@ -95,6 +99,7 @@ class Training:
         self._dev = None if dev is None else DevSet(dev, self.data.extraction, self.coder, unit)
         self._best: _core.SparseRows | None = None
         self._best_voters: tuple[_core.WeightTable, int] | None = None
+        self._best_round: Round | None = None
         self._counted = Counts()
         self.history: list[Progress] = []
         self.report: Report | None = None
@@ -123,6 +128,7 @@ class Training:
             self.recipe.seed,
             self._threads,
             self.data.units,
+            self.data.fingerprint,
         )
 
     def _begin_with(self, warm: WarmStart) -> int:
@@ -151,10 +157,16 @@ class Training:
             self._counted.add(vars(counts))
             record = self._finish(counts)
             yield record
-            since_best = 0 if record.best else since_best + 1
+            if self._has_model:
+                since_best = 0 if record.best else since_best + 1
             tired = self._dev is not None and 0 < patience <= since_best
-            if tired or self._run.converged or (self._run.has_mistakes and counts.updates == 0):
+            if tired or self._run.converged:
                 return
+
+    @property
+    def _has_model(self) -> bool:
+        """Whether the last pass made a model to be looked at: one within a round of boosting does not."""
+        return self._run.round is None or self._run.round.over
 
     @property
     def _last_pass(self) -> int:
@@ -166,7 +178,10 @@ class Training:
         first = 0
         for part, examples in enumerate(self.data.batches()):
             yield Batch(
-                examples, self._samples.of(examples, first), self._order(examples.sentences, number, part)
+                examples,
+                self._samples.of(examples, first),
+                self._order(examples.sentences, number, part),
+                first,
             )
             first += examples.sentences
 
@@ -227,12 +242,14 @@ class Training:
             found |= margin_of(self._structure, rows, self._batches(0), self._threads)
             if has_bound(self.recipe, self._threads) and self._samples.are_even and not self._warm:
                 found |= bound_of(found)
+        if self._best_round is not None:
+            found |= boosting_of(self._best_round, found)
         return found
 
     def _finish(self, counts: Counts) -> Progress:
         report = None
-        best = True
-        if self._dev is not None:
+        best = self._has_model
+        if self._dev is not None and self._has_model:
             rows = self._run.finished()
             report = self._dev.score(self._structure, rows, self._threads, self._votes())
             best = self.report is None or report.f1 > self.report.f1
@@ -240,6 +257,8 @@ class Training:
                 self._best, self.report = rows, report
                 if voters := self._run.voters():  # the run goes on to change them
                     self._best_voters = (voters[0].clone(), voters[1])
+        if best:
+            self._best_round = self._run.round
         record = self._progress(counts, True, None if report is None else report.f1, best)
         self.history.append(record)
         return record
@@ -255,6 +274,7 @@ class Training:
         self, counts: Counts, finished: bool = False, dev: float | None = None, best: bool = False
     ) -> Progress:
         error = 100.0 * counts.wrong_tokens / max(counts.tokens, 1) if self._run.has_mistakes else None
+        round = self._run.round or Round(0)
         return Progress(
             self._passes,
             self._last_pass,
@@ -267,6 +287,9 @@ class Training:
             dev,
             best,
             counts.loss if LEARNERS[self.recipe.learner].has_loss else None,
+            round.number or None,
+            round.confidence,
+            round.bound,
         )
 
 

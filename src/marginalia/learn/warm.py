@@ -121,4 +121,4 @@ class WarmStart:
 def _kind(settings: Mapping[str, Any]) -> tuple[object, ...]:
     """What the parts of a state depend on: a run goes on exactly from a state of its own kind only."""
     votes, members = settings.get("average") == "vote", settings.get("shuffle-average", 1)
-    return settings.get("algorithm"), votes, members, penalty_of(settings)[0]
+    return settings.get("algorithm"), votes, members, penalty_of(settings)[0], settings.get("boost", 0) > 0
