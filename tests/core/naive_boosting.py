@@ -25,14 +25,13 @@ def z_of(samples: Sequence[float], margins: Sequence[float], alpha: float) -> fl
 
 
 def confidence(samples: Sequence[float], margins: Sequence[float]) -> float:
-    """The least Z between 0 and 2 ᾱ, in units of the largest margin: the middle third as long as it lasts."""
+    """The least Z between 0 and 2 ᾱ: the middle third as long as it lasts."""
     pairs = list(zip(samples, margins, strict=True))
     right, wrong = (math.fsum(w for w, d in pairs if (d > 0) == sign) for sign in (True, False))
     if right <= wrong:
         return 0.0
-    largest = max((abs(d) for w, d in pairs if w and math.isfinite(d)), default=1.0)
     cap = math.log(len(samples) + 1)
-    low, high = 0.0, min(math.log(right / wrong) if wrong else cap, cap) / largest
+    low, high = 0.0, min(math.log(right / wrong) if wrong else cap, cap)
     for _ in range(200):
         first, second = low + (high - low) / 3, high - (high - low) / 3
         if z_of(samples, margins, first) <= z_of(samples, margins, second):
@@ -76,12 +75,12 @@ def boosted(
             if learner.updates == before:
                 break
         w = learner.mean()
-        margins = margins_of(learner, w)
+        margins = [d / math.fsum(given) for d in margins_of(learner, w)]
         alpha = confidence(samples, margins)
         if alpha < 1e-12:
             break
         z = z_of(samples, margins, alpha)
         samples = [s * math.exp(-alpha * d) / z for s, d in zip(samples, margins, strict=True)]
-        total.update({f: alpha * value for f, value in w.items()})
+        total.update({f: alpha * value / math.fsum(given) for f, value in w.items()})
         done.append(NaiveRound(alpha, z, samples, dict(total)))
     return done

@@ -145,18 +145,18 @@ weights_and_margins = st.lists(
 
 
 @settings(steady, max_examples=300)
-@given(weights_and_margins, st.sampled_from([1e-20, 1.0, 1e20]))
-def test_bisection_finds_the_least_z(pairs: list[tuple[float, float]], scale: float) -> None:
-    """Compared with a dense grid over the whole interval; the scale of the scores is all the same."""
+@given(weights_and_margins)
+def test_bisection_finds_the_least_z(pairs: list[tuple[float, float]]) -> None:
+    """Compared with a dense grid over the whole interval."""
     w, d = (np.array(column) for column in zip(*pairs, strict=True))
     w /= w.sum()
-    alpha = confidence_of(np.log(w), d * scale) * scale
+    alpha = confidence_of(np.log(w), d)
     right, wrong = w[d > 0].sum(), w[d <= 0].sum()
     if right <= wrong:
         assert alpha == 0
         return
     cap = math.log(len(w) + 1)
-    end = min(math.log(right / wrong) if wrong else cap, cap) / np.abs(d).max()
+    end = min(math.log(right / wrong) if wrong else cap, cap)
     grid = np.linspace(0.0, end, 2001)
     z = np.exp(-np.outer(grid, d)) @ w
     assert 0 <= alpha <= end * (1 + 1e-12)
@@ -188,6 +188,6 @@ def test_extreme_margins(margins: list[float], useful: bool) -> None:
 def test_weights_of_nothing_and_their_return() -> None:
     """A weight may be 0 or too small for a double: it counts for nothing, and no logarithm complains."""
     logs = np.array([0.0, -np.inf, -5000.0])
-    assert confidence_of(logs, np.array([2.0, -100.0, -100.0])) == pytest.approx(math.log(4) / 2)
+    assert confidence_of(logs, np.array([2.0, -100.0, -100.0])) == pytest.approx(math.log(4))
     assert log_sum(np.array([-5000.0, -5000.0])) == pytest.approx(-5000 + math.log(2))
     assert log_sum(np.array([-np.inf])) == -math.inf

@@ -81,13 +81,13 @@ def test_rounds_combine_with_everything(toys: Toys, name: str) -> None:
 
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_the_first_round_is_the_learner_alone(toys: Toys, learner: str) -> None:
-    """A single round is the plain model, times its confidence."""
+    """A single round is the plain model, times its confidence over the number of examples."""
     data = contradictory(toys, 30)
     run = a_run(data, learner=learner, boost=1, passes=4)
     (record,) = rounds_of(run)
     plain = mg.train(data, learner=learner, passes=4)
-    expected = {f: w * record.confidence for f, w in weights_of(plain).items()}
-    assert_close(weights_of(run.model()), expected, 1e-6)
+    found = {f: w * len(data) / record.confidence for f, w in weights_of(run.model()).items()}
+    assert_close(found, weights_of(plain), 1e-6)
 
 
 def test_zero_rounds_are_none(toys: Toys) -> None:
@@ -245,7 +245,7 @@ class TestTheEnd:
 
     @pytest.mark.parametrize("size", [2.0**29, 2.0**-29])
     def test_huge_and_tiny_margins(self, toys: Toys, size: float) -> None:
-        """Scores may have any size: only the confidence changes with it. (Powers of two keep ties.)"""
+        """Sample weights may have any size: it does not matter. (Powers of two keep ties.)"""
         data = contradictory(toys, 30)
         options = {"boost": 3, "passes": 4, "shuffle": False, "diagnostics": True}
         plain = rounds_of(a_run(data, **options))
@@ -253,7 +253,7 @@ class TestTheEnd:
         rounds = rounds_of(run)
         assert_bounds(run, rounds)
         assert rounds[0].bound == pytest.approx(plain[0].bound, rel=1e-4)
-        assert rounds[0].confidence == pytest.approx((plain[0].confidence or 0.0) / size, rel=1e-4)
+        assert rounds[0].confidence == pytest.approx(plain[0].confidence, rel=1e-4)
         assert np.isfinite(list(weights_of(run.model()).values())).all()
 
     def test_examples_with_one_output_only(self) -> None:

@@ -33,9 +33,8 @@ _SUM, _START = "sum.", "start."
 def confidence_of(logs: Vector, margins: Vector, most: float = np.inf) -> float:
     """The factor of a round: where Z(α) = Σ w e^(-αd) is least on [0, 2ᾱ]; 0 if the round is of no use.
 
-    `logs` are the logarithms of the weights w, which sum to 1; `margins` are d. ᾱ is made for answers between
-    -1 and 1, so the largest d is the unit. Where nothing is wrong Z falls for ever: 2ᾱ is at most log(m + 1)
-    for m examples. `most` is a limit of the caller's.
+    `logs` are the logarithms of the weights w, which sum to 1; `margins` are d. Where nothing is wrong Z falls
+    for ever: 2ᾱ is at most log(m + 1) for m examples. `most` is a limit of the caller's.
     """
     weights = np.exp(logs)
     right, wrong = float(weights[margins > 0].sum()), float(weights[margins <= 0].sum())
@@ -44,8 +43,9 @@ def confidence_of(logs: Vector, margins: Vector, most: float = np.inf) -> float:
     cap = float(np.log(len(logs) + 1.0))
     reach = min(float(np.log(right / wrong)), cap) if wrong > 0 else cap
     known = np.isfinite(margins) & (weights > 0)  # the others say nothing about where Z is least
-    unit = float(np.abs(margins[known]).max()) if known.any() else 1.0
-    return _least(logs[known], margins[known], min(reach / unit, most)) if unit > 0 else 0.0
+    if known.any() and not margins[known].any():
+        return 0.0
+    return _least(logs[known], margins[known], min(reach, most))
 
 
 def _least(logs: Vector, margins: Vector, high: float) -> float:
@@ -129,9 +129,12 @@ class Boosting:
         margins, given = self._measured(rows)
         total = float(given.sum()) if self._logs is None else self._total
         logs = _logs_of(given, total) if self._logs is None else self._logs
+        # The ratios summed to `total`. Had they been the weights, which sum to 1, so much less was learned.
+        margins = margins / max(total, np.finfo(float).tiny)
         alpha = confidence_of(logs, margins, _LARGEST / max(rows.norm, 1.0)) if total > 0 else 0.0
         if alpha > 0:
-            together, factors = ([self._sum, rows], [1.0, alpha]) if self._sum else ([rows], [alpha])
+            factor = alpha / total
+            together, factors = ([self._sum, rows], [1.0, factor]) if self._sum else ([rows], [factor])
             self._sum = _core.SparseRows.sum(together, factors)
             powers = logs - alpha * margins
             log_z = log_sum(powers)
