@@ -33,8 +33,8 @@ _SUM, _START = "sum.", "start."
 def confidence_of(logs: Vector, margins: Vector, most: float = np.inf) -> float:
     """The factor of a round: where Z(α) = Σ w e^(-αd) is least on [0, 2ᾱ]; 0 if the round is of no use.
 
-    `logs` are the logarithms of the weights w, which sum to 1; `margins` are d. Where nothing is wrong Z falls
-    for ever: 2ᾱ is at most log(m + 1) for m examples. `most` is a limit of the caller's.
+    `logs` are the logarithms of the weights w, which sum to 1; `margins` are d. Where nothing is wrong Z
+    falls for ever: 2ᾱ is at most log(m + 1) for m examples. `most` is a limit of the caller's.
     """
     weights = np.exp(logs)
     right, wrong = float(weights[margins > 0].sum()), float(weights[margins <= 0].sum())
@@ -130,7 +130,7 @@ class Boosting:
         total = float(given.sum()) if self._logs is None else self._total
         logs = _logs_of(given, total) if self._logs is None else self._logs
         # The ratios summed to `total`. Had they been the weights, which sum to 1, so much less was learned.
-        margins = margins / max(total, np.finfo(float).tiny)
+        margins = margins / total if total > 0 else margins
         alpha = confidence_of(logs, margins, _LARGEST / max(rows.norm, 1.0)) if total > 0 else 0.0
         if alpha > 0:
             factor = alpha / total
