@@ -31,7 +31,7 @@ class Inspection:
         edge = self._arrays.get("edge")
         self._edge = edge.astype(bool)[self._rows] if edge is not None else np.zeros(self._rows.size, bool)
         self._outputs = saved.outputs()
-        self._weights = self._arrays["weights"]
+        self._weights = saved.weights()
 
     @property
     def has_names(self) -> bool:

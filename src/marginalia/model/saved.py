@@ -91,8 +91,20 @@ class SavedModel:
     def cells(self, row: int) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.float32]]:
         """The outputs of one weight row and their weights."""
         ends = self.arrays["row_end"]
-        begin, end = int(ends[row - 1]) if row else 0, int(ends[row])
-        return self._outputs()[begin:end].astype(np.uint32), self.arrays["weights"][begin:end]
+        cells = slice(int(ends[row - 1]) if row else 0, int(ends[row]))
+        return self._outputs()[cells].astype(np.uint32), self.weights(cells)
+
+    def weights(self, cells: slice = slice(None)) -> npt.NDArray[np.float32]:
+        """The weights of some cells, as numbers whatever they are kept as."""
+        kept = self.arrays["weights"][cells]
+        if kept.dtype == np.int16:
+            return kept.astype(np.float32) * self.arrays["scale"]
+        return self.arrays["codebook"][kept] if kept.dtype == np.uint8 else kept
+
+    @property
+    def is_shrunk(self) -> bool:
+        """Whether keys are short: the features can be looked up, but not learned further."""
+        return self.arrays["keys"].dtype == np.uint32
 
     def _outputs(self) -> npt.NDArray[Any]:
         return self.arrays["narrow"] if "narrow" in self.arrays else self.arrays["wide"]
@@ -151,6 +163,7 @@ def _check_arrays(arrays: Arrays) -> None:
         raise ValueError("expected either narrow or wide outputs")
     if any(array.ndim != 1 for array in arrays.values()):
         raise ValueError("expected flat arrays")
+    _check_codes(arrays)
     names, ends = arrays.get("names"), arrays.get("name_end")
     if names is None and ends is None:
         return
@@ -160,3 +173,15 @@ def _check_arrays(arrays: Arrays) -> None:
         raise ValueError("the names of features disagree in number")
     if (ends[1:] < ends[:-1]).any():
         raise ValueError("the names of features overlap")
+
+
+def _check_codes(arrays: Arrays) -> None:
+    """Weights of fewer bits need what makes numbers of them."""
+    by_type = {"int16": ("scale", 1), "uint8": ("codebook", 256)}
+    needed = by_type.get(arrays["weights"].dtype.name)
+    for name, size in by_type.values():
+        found = arrays.get(name)
+        if (found is not None) != ((name, size) == needed):
+            raise ValueError(f"expected {name} for weights of its kind only")
+        if found is not None and (found.dtype.name, found.size) != ("float32", size):
+            raise ValueError(f"{name} is of a wrong kind")

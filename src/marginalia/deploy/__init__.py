@@ -1,0 +1,5 @@
+"""Models on their way to where they are used: made small, or written as programs without dependencies."""
+
+from marginalia.deploy.shrink import Candidate, Shrunk, shrink, shrink_on, size_in_bytes
+
+__all__ = ["Candidate", "Shrunk", "shrink", "shrink_on", "size_in_bytes"]
