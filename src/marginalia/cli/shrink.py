@@ -45,11 +45,7 @@ def add_parser(verbs: Verbs) -> None:
         help="with --dev: F1 (or accuracy) that may be lost (default: 0.1 without a target)",
     )
     parser.add_argument(
-        "--bits",
-        metavar="N",
-        type=int,
-        choices=(32, 16, 8),
-        help="of each weight: 32, 16 or 8 (default: chosen)",
+        "--bits", type=int, choices=(32, 16, 8), help="of each weight (default: what serves best)"
     )
     add_threads(parser, "threads that tag")
     add_reading(parser, "as the model's training data")

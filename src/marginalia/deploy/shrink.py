@@ -69,8 +69,8 @@ def shrink(
     """Make a model smaller: fewer weights, of fewer bits, without names and history.
 
     `target` is the size of the file ("1MB", "800kB", bytes). With `dev`, labelled files or sentences as for
-    `train`, the best candidate that meets the target is taken or, without a target, the smallest that loses at
-    most `max_loss` points (0.1). `bits` (32, 16 or 8) fixes the precision.
+    `train`, the best candidate that meets the target is taken or, without a target, the smallest that loses
+    at most `max_loss` points (0.1). `bits` (32, 16 or 8) fixes the precision.
     """
     tagger = model if isinstance(model, Tagger) else load(model)
     corpus = None if dev is None else _corpus(tagger, dev)
@@ -185,8 +185,8 @@ def _loss(candidate: Candidate) -> float:
 def _check_loss(table: Sequence[Candidate], best: int, max_loss: float | None) -> None:
     if max_loss is not None and _loss(table[best]) > max_loss:
         raise SettingsError(
-            f"max-loss: no candidate loses at most {max_loss:g} points: the best has {table[best].size:,} bytes "
-            f"and loses {_loss(table[best]):.2f}."
+            f"max-loss: no candidate loses at most {max_loss:g} points: the best has "
+            f"{table[best].size:,} bytes and loses {_loss(table[best]):.2f}."
         )
 
 
@@ -219,6 +219,11 @@ def _score(tagger: Tagger, held_out: HeldOut) -> float:
         predicted.append(ids)
         starts.append(table.sentence_starts[:-1] + tokens)
         tokens += table.tokens
-    columns = [np.concatenate(part) for part in (gold, predicted)]
-    spans = tagger.saved.scheme is not None
-    return score_ids(*columns, list(numbers), np.concatenate(starts).astype(np.uint32), spans=spans).f1
+    report = score_ids(
+        np.concatenate(gold),
+        np.concatenate(predicted),
+        list(numbers),
+        np.concatenate(starts).astype(np.uint32),
+        spans=tagger.saved.scheme is not None,
+    )
+    return report.f1

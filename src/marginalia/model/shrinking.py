@@ -1,9 +1,9 @@
 """A smaller model of the same kind: fewer weights, of fewer bits, under shorter keys.
 
 Small weights go first. Names, votes, learning state and the record of the training go always. Features are
-kept under the upper 32 bits of their keys; if two share those, the one with the greater weights stays. Weights
-of 16 bits are steps of one size, those of 8 bits are places in a table of 255 numbers, whose steps are a share
-of the number (docs/shrink.md has the formulas).
+kept under the upper 32 bits of their keys; if two share those, the one with the greater weights stays.
+Weights of 16 bits are steps of one size, those of 8 bits are places in a table of 255 numbers, whose steps
+are a share of the number (docs/shrink.md has the formulas).
 """
 
 from __future__ import annotations
