@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         read_segmented,
     )
     from marginalia.decode import Tagged, Tagger, load
-    from marginalia.deploy import Shrunk, shrink
+    from marginalia.deploy import Shrunk, export, shrink
     from marginalia.errors import DataError, MarginaliaError, ModelError, SettingsError
     from marginalia.learn import Progress, train
 
@@ -29,7 +29,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "corpus": ("Sentence", "Span", "read_conll", "read_conllu", "read_jsonl", "read_plain", "read_segmented"),
     "decode": ("Tagged", "Tagger", "load"),
-    "deploy": ("Shrunk", "shrink"),
+    "deploy": ("Shrunk", "export", "shrink"),
     "errors": ("DataError", "MarginaliaError", "ModelError", "SettingsError"),
     "learn": ("Progress", "train"),
 }
@@ -46,6 +46,7 @@ __all__ = [
     "Span",
     "Tagged",
     "Tagger",
+    "export",
     "load",
     "read_conll",
     "read_conllu",

@@ -105,6 +105,11 @@ def evaluate_attribute(function: str, argument: str, value: str) -> str | None:
 def evaluate_attribute(function: str, argument: str, value: bytes) -> bytes | None:
     """The same for bytes, which need not be valid UTF-8."""
 
+def unicode_tables() -> tuple[NDArray[numpy.uint32], NDArray[numpy.int32]]:
+    """
+    Ranges of kinds and scripts of characters, packed; and (first, last, step, distance) of lower case.
+    """
+
 class PhraseSet:
     """A list of phrases, as hashes."""
 
@@ -655,7 +660,7 @@ class SegmentBatch:
         self, weights: SparseRows, first: int, last: int
     ) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]:
         """
-        Margins of gold over the best other output, and the norms of their differences.
+        Margins of gold over the best other output (infinity if there is none), norms of differences.
         """
 
     def voted(self, weights: SparseRows, votes: Votes, k: int, first: int, last: int) -> NDArray[numpy.int32]:
