@@ -104,7 +104,8 @@ class SavedModel:
     @property
     def is_shrunk(self) -> bool:
         """Whether keys are short: the features can be looked up, but not learned further."""
-        return self.arrays["keys"].dtype == np.uint32
+        keys = self.arrays.get("keys")
+        return keys is not None and keys.dtype == np.uint32
 
     def _outputs(self) -> npt.NDArray[Any]:
         return self.arrays["narrow"] if "narrow" in self.arrays else self.arrays["wide"]

@@ -23,12 +23,15 @@ function multiplyAdd(a, at, b0, b1, b2, c0, c1, c2) {
   let x1 = a0 * b1 + a1 * b0 + 4 * a2 * b2 + c1;
   let x2 = a0 * b2 + a1 * b1 + a2 * b0 + c2;
   do {
-    x1 += Math.floor(x0 / PART);
-    x0 %= PART;
-    x2 += Math.floor(x1 / PART);
-    x1 %= PART;
-    x0 += Math.floor(x2 / TOP);
-    x2 %= TOP;
+    let carry = Math.floor(x0 / PART); // quicker than %, which is slow beyond 32 bits
+    x0 -= carry * PART;
+    x1 += carry;
+    carry = Math.floor(x1 / PART);
+    x1 -= carry * PART;
+    x2 += carry;
+    carry = Math.floor(x2 / TOP);
+    x2 -= carry * TOP;
+    x0 += carry;
   } while (x0 >= PART);
   const zero = x0 === PART - 1 && x1 === PART - 1 && x2 === TOP - 1;
   a[at] = zero ? 0 : x0;

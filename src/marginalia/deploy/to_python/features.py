@@ -138,7 +138,7 @@ class Weights:
         ends = numbers(data["row_end"], "I")
         outputs = numbers(data["outputs"], {1: "B", 2: "H", 4: "I"}[data["output_bytes"]])
         weights = self._numbers(data)
-        begins = [0, *ends[:-1]]
+        begins = [0, *ends][: len(ends)]
         self._cells = [
             tuple(zip(outputs[b:e], weights[b:e], strict=True)) for b, e in zip(begins, ends, strict=True)
         ]
