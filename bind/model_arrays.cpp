@@ -64,13 +64,18 @@ ModelArrays take_arrays(const nb::dict& arrays) {
   FrozenArrays& a = result.weights;
   if (!take_if(arrays, "keys", a.short_keys, result)) take(arrays, "keys", a.keys, result);
   a.homes = take_one<std::uint64_t>(arrays, "homes", result);
-  take(arrays, "row_end", a.row_end, result);
+  if (take_if(arrays, "row_end", a.short_end, result))
+    take(arrays, "row_base", a.row_base, result);
+  else
+    take(arrays, "row_end", a.row_end, result);
   if (arrays.contains("wide"))
     take(arrays, "wide", a.wide, result);
-  else if (!take_if(arrays, "narrow", a.tiny, result))
+  else if (arrays.contains("gaps"))
+    take(arrays, "gaps", a.gaps, result);
+  else
     take(arrays, "narrow", a.narrow, result);
   take_weights(arrays, result);
-  if (arrays.contains("edge")) take(arrays, "edge", a.edge, result);
+  if (arrays.contains("edge")) take(arrays, "edge", a.short_keys.empty() ? a.edge : a.edge_bits, result);
   take(arrays, "constant_at", result.constant_at, result);
   take(arrays, "constants", result.constants, result);
   if (arrays.contains("vote_steps")) take_votes(arrays, result);

@@ -55,13 +55,7 @@ void add_dense(const float* __restrict weights, std::size_t size, double* __rest
 FrozenWeights::FrozenWeights(const FrozenArrays& arrays, std::uint64_t node_outputs,
                              std::uint64_t edge_outputs)
     : arrays_(arrays) {
-  const std::size_t slots = arrays.row_end.size();
-  require(arrays.keys.size() + arrays.short_keys.size() == slots &&
-              (arrays.keys.empty() || arrays.short_keys.empty()),
-          "weights: rows disagree in number");
-  require(arrays.edge.empty() || arrays.edge.size() == slots, "weights: rows and scopes disagree");
-  require(arrays.homes > 0 && arrays.homes < slots && slots < (std::size_t{1} << 31),
-          "weights: the table has a wrong size");
+  check_rows();
   std::size_t weights = 0, outputs = 0;
   const auto take = [](const auto& array, std::size_t& cells, std::size_t& size, const char*& bytes) {
     if (array.empty()) return;
@@ -74,10 +68,10 @@ FrozenWeights::FrozenWeights(const FrozenArrays& arrays, std::uint64_t node_outp
   take(arrays.halves, weights, weight_size_, weight_bytes_);
   take(arrays.codes, weights, weight_size_, weight_bytes_);
   take(arrays.narrow, outputs, output_size_, output_bytes_);
-  take(arrays.tiny, outputs, output_size_, output_bytes_);
+  take(arrays.gaps, outputs, output_size_, output_bytes_);
   take(arrays.wide, outputs, output_size_, output_bytes_);
   require(weights == outputs, "weights: cells disagree in number");
-  require(arrays.row_end.back() == weights, "weights: rows and cells disagree");
+  require(end(slots() - 1) == weights, "weights: rows and cells disagree");
   if (arrays.short_keys.empty())
     check_slots(arrays.keys);
   else
@@ -113,20 +107,39 @@ void FrozenWeights::check_weights() const {
   require(arrays_.halves.empty() || finite(arrays_.scale * most), "weights: the scale is out of range");
 }
 
+// Rows and slots fit each other, and rows follow one another.
+void FrozenWeights::check_rows() const {
+  const FrozenArrays& a = arrays_;
+  const std::size_t all = slots();
+  const auto is_one_of = [](const auto& one, const auto& other) { return one.empty() || other.empty(); };
+  require(a.homes > 0 && a.homes < all && all < (std::size_t{1} << 31),
+          "weights: the table has a wrong size");
+  require(is_one_of(a.keys, a.short_keys) && is_one_of(a.row_end, a.short_end) &&
+              a.row_end.size() + a.short_end.size() == all &&
+              (a.short_end.empty() || a.row_base.size() == (all + kBlock - 1) / kBlock),
+          "weights: rows disagree in number");
+  require((a.edge.empty() || a.edge.size() == all) &&
+              (a.edge_bits.empty() || a.edge_bits.size() == (all + 7) / 8),
+          "weights: rows and scopes disagree");
+  for (const std::uint32_t base : a.row_base)
+    require(base <= UINT32_MAX - UINT16_MAX, "weights: rows and cells disagree");
+  for (std::size_t row = 1; row < all; ++row) require(end(row - 1) <= end(row), "weights: rows overlap");
+}
+
 void FrozenWeights::check_cells(std::uint64_t node_outputs, std::uint64_t edge_outputs) const {
-  require(std::is_sorted(arrays_.row_end.begin(), arrays_.row_end.end()), "weights: rows overlap");
-  with_outputs([&](const auto* outputs) {
-    std::uint32_t i = 0;
-    for (std::size_t row = 0; row < arrays_.row_end.size(); ++row) {
-      std::uint64_t least = 0;
-      for (; i < arrays_.row_end[row]; ++i) {
-        require(outputs[i] >= least, "weights: the outputs of a row are not sorted");
-        least = std::uint64_t{outputs[i]} + 1;
-      }
-      const bool edge = !arrays_.edge.empty() && arrays_.edge[row] != 0;
-      require(least <= (edge ? edge_outputs : node_outputs), "weights: an output is out of range");
+  for (std::uint32_t row = 0; row < slots(); ++row) {
+    const std::uint64_t outputs = is_edge(row) ? edge_outputs : node_outputs;
+    std::uint64_t least = 0;
+    for (std::uint32_t i = begin(row); i < end(row); ++i) {
+      const bool in_gaps = output_size_ == sizeof(std::uint8_t);
+      const std::uint64_t output = in_gaps                ? least + arrays_.gaps[i]
+                                   : arrays_.wide.empty() ? arrays_.narrow[i]
+                                                          : arrays_.wide[i];
+      require(output >= least, "weights: the outputs of a row are not sorted");
+      least = output + 1;
     }
-  });
+    require(least <= outputs, "weights: an output is out of range");
+  }
 }
 
 FrozenStorage freeze(const SparseRows& weights, const FeatureIndex& index, std::uint32_t labels,

@@ -13,22 +13,28 @@ namespace marginalia {
 // A table of slots, at most one key in each. A key's home is key * homes / 2^64, so homes rise with keys; the
 // keys stand in rising order, each at its home or in the first free slot after it. A look-up therefore reads
 // a few neighbouring slots. Slot s has the cells [row_end[s-1], row_end[s]): outputs, rising, with a weight
-// beside each. A shrunk model has the upper halves of its keys only, and weights of 16 or 8 bits.
+// beside each. Each array comes in one of several forms, and the others are empty: those of a shrunk model
+// are smaller.
 struct FrozenArrays {
   std::uint64_t homes = 1;
   std::span<const std::uint64_t> keys;        // [slots] 0 = empty; the last slot is empty ...
-  std::span<const std::uint32_t> short_keys;  // ... or their upper halves; the other one is empty
-  std::span<const std::uint32_t> row_end;     // [slots]
-  std::span<const std::uint8_t> tiny;         // [cells] outputs: one of the three, the others are empty
-  std::span<const std::uint16_t> narrow;
-  std::span<const std::uint32_t> wide;
-  std::span<const float> weights;        // [cells] one of the three, the others are empty
-  std::span<const std::int16_t> halves;  // times `scale`
-  std::span<const std::uint8_t> codes;   // places in `codebook`
-  std::span<const float> codebook;       // [256]
+  std::span<const std::uint32_t> short_keys;  // ... or their upper halves
+  std::span<const std::uint32_t> row_end;     // [slots] ...
+  std::span<const std::uint16_t> short_end;   // ... or counted from the base of each block of slots
+  std::span<const std::uint32_t> row_base;    // [blocks]
+  std::span<const std::uint16_t> narrow;      // [cells] outputs ...
+  std::span<const std::uint32_t> wide;        // ... or more of them ...
+  std::span<const std::uint8_t> gaps;         // ... or how many outputs each one leaves out before it
+  std::span<const float> weights;             // [cells] ...
+  std::span<const std::int16_t> halves;       // ... or to be multiplied by `scale` ...
+  std::span<const std::uint8_t> codes;        // ... or places in `codebook`
+  std::span<const float> codebook;            // [256]
   float scale = 1.0f;
   std::span<const std::uint8_t> edge;  // [slots] 1: outputs are label pairs; empty if there are none such
+  std::span<const std::uint8_t> edge_bits;  // ... or a bit for each slot
 };
+
+inline constexpr std::size_t kBlock = 64;  // slots
 
 inline std::uint64_t home_of(std::uint64_t key, std::uint64_t homes) {
   __extension__ using Wide = unsigned __int128;
@@ -53,7 +59,7 @@ class FrozenWeights {
   // `node_outputs` and `edge_outputs` are the sizes of the output spaces.
   FrozenWeights(const FrozenArrays& arrays, std::uint64_t node_outputs, std::uint64_t edge_outputs);
 
-  std::size_t slots() const { return arrays_.row_end.size(); }
+  std::size_t slots() const { return arrays_.keys.size() + arrays_.short_keys.size(); }
 
   // A look-up waits for memory three times: the key, the row's bounds, its cells. Ask for each well ahead.
   void prefetch_key(std::uint64_t key) const {
@@ -62,7 +68,12 @@ class FrozenWeights {
     else
       __builtin_prefetch(&arrays_.short_keys[home_of(short_key(key), arrays_.homes)]);
   }
-  void prefetch_row(std::uint32_t row) const { __builtin_prefetch(&arrays_.row_end[row]); }
+  void prefetch_row(std::uint32_t row) const {
+    if (arrays_.short_end.empty())
+      __builtin_prefetch(&arrays_.row_end[row]);
+    else
+      __builtin_prefetch(&arrays_.short_end[row]);
+  }
   void prefetch_cells(std::uint32_t row) const {
     const std::size_t i = begin(row);
     __builtin_prefetch(weight_bytes_ + i * weight_size_);
@@ -73,11 +84,14 @@ class FrozenWeights {
     return arrays_.short_keys.empty() ? found(arrays_.keys, key) : found(arrays_.short_keys, short_key(key));
   }
 
-  bool is_edge(std::uint32_t row) const { return !arrays_.edge.empty() && arrays_.edge[row] != 0; }
+  bool is_edge(std::uint32_t row) const {
+    if (!arrays_.edge_bits.empty()) return (arrays_.edge_bits[row / 8] >> row % 8 & 1) != 0;
+    return !arrays_.edge.empty() && arrays_.edge[row] != 0;
+  }
 
   // scores[output] += weight, for all outputs of the row; `outputs` is the size of its output space.
   void add_row(std::uint32_t row, std::size_t outputs, double* scores) const {
-    const std::uint32_t first = begin(row), last = arrays_.row_end[row];
+    const std::uint32_t first = begin(row), last = end(row);
     if (last - first == outputs) {  // outputs are distinct and sorted, so these are all of them
       if (weight_size_ == sizeof(float))
         add_dense(arrays_.weights.data() + first, outputs, scores);
@@ -94,16 +108,25 @@ class FrozenWeights {
   // Calls f(output, weight) for the cells of a row.
   template <class F>
   void for_cells(std::uint32_t row, F&& f) const {
-    const std::uint32_t first = begin(row), last = arrays_.row_end[row];
+    const std::uint32_t first = begin(row), last = end(row);
     with_weights([&](auto&& weight) {
-      with_outputs([&](const auto* outputs) {
-        for (std::uint32_t i = first; i < last; ++i) f(std::uint32_t{outputs[i]}, weight(i));
-      });
+      if (output_size_ == sizeof(std::uint16_t)) {
+        for (std::uint32_t i = first; i < last; ++i) f(std::uint32_t{arrays_.narrow[i]}, weight(i));
+      } else if (output_size_ == sizeof(std::uint8_t)) {
+        std::uint32_t next = 0;
+        for (std::uint32_t i = first; i < last; ++i, ++next) f(next += arrays_.gaps[i], weight(i));
+      } else {
+        for (std::uint32_t i = first; i < last; ++i) f(arrays_.wide[i], weight(i));
+      }
     });
   }
 
  private:
-  std::uint32_t begin(std::uint32_t row) const { return row == 0 ? 0 : arrays_.row_end[row - 1]; }
+  std::uint32_t end(std::size_t row) const {
+    if (arrays_.short_end.empty()) return arrays_.row_end[row];
+    return arrays_.row_base[row / kBlock] + arrays_.short_end[row];
+  }
+  std::uint32_t begin(std::uint32_t row) const { return row == 0 ? 0 : end(row - 1); }
 
   template <class Key>
   std::uint32_t found(std::span<const Key> keys, Key key) const {
@@ -126,18 +149,10 @@ class FrozenWeights {
         return book[codes[i]];
       });
   }
-  template <class F>
-  void with_outputs(F&& f) const {
-    if (output_size_ == sizeof(std::uint16_t))
-      f(arrays_.narrow.data());
-    else if (output_size_ == sizeof(std::uint8_t))
-      f(arrays_.tiny.data());
-    else
-      f(arrays_.wide.data());
-  }
 
   template <class Key>
   void check_slots(std::span<const Key> keys) const;
+  void check_rows() const;
   void check_weights() const;
   void check_cells(std::uint64_t node_outputs, std::uint64_t edge_outputs) const;
 

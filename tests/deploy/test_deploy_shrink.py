@@ -19,7 +19,7 @@ from marginalia.corpus import pack
 from marginalia.deploy import size_in_bytes
 from marginalia.deploy.shrink import MAX_LOSS
 from marginalia.model import SavedModel
-from marginalia.model.shrinking import Shrinker
+from marginalia.model.shrinking import Shrinker, _ends, _filled
 
 Toys = Callable[..., Any]
 Cells = dict[tuple[int, int], float]
@@ -31,14 +31,25 @@ KINDS: dict[str, dict[str, Any]] = {
     "crf": {"learner": "crf"},
     "maxent": {"learner": "maxent"},
     "voted": {"average": "vote"},
+    "many labels": {"scheme": "none"},  # pairs of them are far apart
 }
+MANY = "word[-1..1]\nedge: word[0]\nedge: pos[0]\nedge:\n"
 
 
 @pytest.fixture(scope="module", params=KINDS)
-def tagger(request: pytest.FixtureRequest, toys: Toys) -> mg.Tagger:
+def tagger(request: pytest.FixtureRequest, toys: Toys, tmp_path_factory: pytest.TempPathFactory) -> mg.Tagger:
     """A model of each kind."""
     data = [({"word": c["word"], "pos": c["tag"]}, labels) for c, labels in toys(60)]
-    return mg.train(data, passes=3, state=True, **KINDS[request.param])
+    settings = dict(KINDS[request.param])
+    if request.param == "many labels":
+        settings["features"] = str(tmp_path_factory.mktemp("many") / "templates.txt")
+        Path(settings["features"]).write_text(MANY)
+        data = [(c, [f"{w}{t}{i % 4}" for i, (w, t) in enumerate(rows(c))]) for c, _ in data]
+    return mg.train(data, passes=3, state=True, **settings)
+
+
+def rows(columns: dict[str, list[str]]) -> list[tuple[str, str]]:
+    return list(zip(columns["word"], columns["pos"], strict=True))
 
 
 def sentences(toys: Toys) -> list[dict[str, list[str]]]:
@@ -94,7 +105,7 @@ def test_the_core_reads_what_is_there(tagger: mg.Tagger, toys: Toys, bits: int, 
 def test_what_is_left_out(tagger: mg.Tagger) -> None:
     small = mg.shrink(tagger, bits=16).model.saved
     assert set(small.arrays) <= {
-        *("homes", "keys", "row_end", "narrow", "wide", "weights", "scale", "edge"),
+        *("homes", "keys", "row_end", "row_base", "gaps", "narrow", "weights", "scale", "edge"),
         *("constant_at", "constants"),
     }
     assert (small.history, small.diagnostics) == ([], {})
@@ -137,6 +148,43 @@ def a_model(weights: list[float], keys: list[int] | None = None) -> SavedModel:
         "weights": np.array(weights, np.float32),
     }
     return replace(tagger.saved, arrays=arrays)
+
+
+places = st.dictionaries(st.integers(0, 9), st.sets(st.integers(0, 5000), min_size=1, max_size=6), max_size=5)
+
+
+@settings(max_examples=100)
+@given(places, st.integers(1, 3))
+def test_gaps_between_outputs(by_row: dict[int, set[int]], saving: int) -> None:
+    """Outputs follow from the gaps; where one is too wide, cells without weight stand between."""
+    cells = [(row, output) for row in sorted(by_row) for output in sorted(by_row[row])]
+    columns = [np.array([cell[i] for cell in cells], np.int64) for i in (0, 1)]
+    filled = _filled(
+        columns[0], columns[1].astype(np.uint32), np.arange(1, len(cells) + 1, dtype=np.int16), saving
+    )
+    fillers = sum(
+        sum((b - a - 1) // 256 for a, b in zip([-1, *sorted(row)], sorted(row), strict=False))
+        for row in by_row.values()
+    )
+    assert (filled is None) == (fillers * 3 > len(cells) * saving)
+    if filled is None:
+        return
+    found, next_output, previous = [], 0, -1
+    for row, gap, code in zip(*(part.tolist() for part in filled), strict=True):
+        next_output = (next_output if row == previous else 0) + gap
+        found += [(row, next_output)] if code else []
+        next_output, previous = next_output + 1, row
+    assert found == cells
+
+
+@settings(max_examples=50)
+@given(st.lists(st.integers(0, 3000), min_size=1, max_size=200))
+def test_ends_of_rows(sizes: list[int]) -> None:
+    ends = np.cumsum(sizes)
+    found = _ends(ends)
+    assert ("row_base" in found) == (max(sum(sizes[k : k + 64]) for k in range(0, len(sizes), 64)) < 1 << 16)
+    bases = np.repeat(found.get("row_base", np.zeros(200)), 64)[: len(sizes)]
+    assert (bases + found["row_end"]).tolist() == ends.tolist()
 
 
 @settings(max_examples=60)

@@ -85,14 +85,16 @@ def _weights(saved: SavedModel) -> dict[str, Any]:
     """The table of features without its empty slots."""
     arrays = saved.arrays
     used = arrays["keys"] != 0
-    outputs = arrays["narrow"] if "narrow" in arrays else arrays["wide"]
-    edge = arrays["edge"][used] if "edge" in arrays else np.zeros(0, np.uint8)
+    highest = int(saved.outputs().max(initial=0))
+    outputs = saved.outputs().astype(
+        np.uint8 if highest < 1 << 8 else np.uint16 if highest < 1 << 16 else np.uint32
+    )
     extra = arrays.get("scale", arrays.get("codebook", np.zeros(0, np.float32)))
     return {
         "short_keys": saved.is_shrunk,
         "keys": _text(arrays["keys"][used]),
-        "row_end": _text(arrays["row_end"][used]),
-        "edges": _text(np.flatnonzero(edge).astype(np.uint32)),
+        "row_end": _text(saved.row_ends()[used].astype(np.uint32)),
+        "edges": _text(np.flatnonzero(saved.edges()[used]).astype(np.uint32)),
         "output_bytes": outputs.itemsize,
         "outputs": _text(outputs),
         "weight_bits": 8 * arrays["weights"].itemsize,

@@ -9,15 +9,17 @@ are a share of the number (docs/shrink.md has the formulas).
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from marginalia.model.file import to_bytes
-from marginalia.model.saved import Arrays, SavedModel
+from marginalia.model.saved import BLOCK, Arrays, SavedModel
 
 BITS = (32, 16, 8)
 _SLACK = 64  # bytes that the header may grow by, with the digits in it
+_PER_FEATURE = 6.2 * 8 / 7  # bytes: a key, the end of its cells, a bit and a few, and room for looking up
 _SPREAD = 4096.0  # 8 bits tell weights apart that are so many times smaller than the greatest
 _LEVELS = 127
 
@@ -30,13 +32,13 @@ class Shrinker:
 
     def __init__(self, saved: SavedModel) -> None:
         self._saved = saved
-        ends = saved.arrays["row_end"].astype(np.int64)
+        ends = saved.row_ends()
         rows = np.repeat(np.arange(ends.size), np.diff(ends, prepend=0))
         weights, self._keys = saved.weights(), _short(saved.arrays["keys"])
         used = (weights != 0) & _winners(self._keys, rows, weights)[rows]
         self._rows, self._weights, self._outputs = rows[used], weights[used], saved.outputs()[used]
         self._order = np.argsort(-np.abs(self._weights), kind="stable")
-        self._edge = saved.arrays.get("edge")
+        self._edge = saved.edges()
 
     @property
     def weights(self) -> int:
@@ -48,28 +50,31 @@ class Shrinker:
         cells = np.sort(self._order[:keep])
         codes, extra = _encoded(self._weights[cells], bits)
         nonzero = codes != 0
-        cells, codes = cells[nonzero], codes[nonzero]
-        arrays = self._table(cells) | extra | {"weights": codes}
-        highest = int(self._outputs[cells].max(initial=0))
-        kind = np.uint8 if highest < 1 << 8 else np.uint16 if highest < 1 << 16 else np.uint32
-        arrays["wide" if kind is np.uint32 else "narrow"] = self._outputs[cells].astype(kind)
+        rows, outputs, codes = self._rows[cells][nonzero], self._outputs[cells][nonzero], codes[nonzero]
+        highest = int(outputs.max(initial=0))
+        filled = _filled(rows, outputs, codes, 1 if highest < 1 << 16 else 3)
+        if filled is None:
+            wide = highest >= 1 << 16
+            listed = {"wide": outputs.astype(np.uint32)} if wide else {"narrow": outputs.astype(np.uint16)}
+        else:
+            rows, gaps, codes = filled
+            listed = {"gaps": gaps}
         kept = np.abs(self._saved.arrays["constants"]) >= self._threshold(keep)
-        arrays |= {name: self._saved.arrays[name][kept] for name in ("constant_at", "constants")}
-        arrays |= {name: array for name, array in self._saved.arrays.items() if name.startswith("list.")}
+        constants = {name: self._saved.arrays[name][kept] for name in ("constant_at", "constants")}
+        lists = {name: array for name, array in self._saved.arrays.items() if name.startswith("list.")}
+        arrays = self._table(rows) | extra | {"weights": codes} | listed | constants | lists
         program = replace(self._saved.program, left_out=())
         return replace(self._saved, arrays=arrays, program=program, history=[], diagnostics={})
 
     def fitting(self, bits: int, size: int) -> int | None:
         """How many weights may stay if the file is to have so many bytes; None if it cannot."""
         empty = self.smaller(bits, 0)
-        per_slot = 8 + (0 if self._edge is None else 1)
-        outputs = max(1, (int(self._outputs.max(initial=0)).bit_length() + 7) // 8)
         new_row = np.zeros(self.weights, np.int64)
         new_row[np.unique(self._rows[self._order], return_index=True)[1]] = 1
-        cells = np.arange(1, self.weights + 1) * (bits // 8 + outputs)
-        sizes = len(to_bytes(empty)) + _SLACK + cells + np.cumsum(new_row) * 1.2 * per_slot
+        cells = np.arange(1, self.weights + 1) * (bits // 8 + 1)
+        sizes = len(to_bytes(empty)) + _SLACK + cells + np.cumsum(new_row) * _PER_FEATURE
         keep = int(np.searchsorted(sizes, size, "right"))
-        while keep and len(to_bytes(self.smaller(bits, keep))) > size:  # constants, and rows out of place
+        while keep and len(to_bytes(self.smaller(bits, keep))) > size:  # constants, and outputs far apart
             keep = int(keep * 0.995)
         return keep if keep or len(to_bytes(empty)) <= size else None
 
@@ -78,23 +83,47 @@ class Shrinker:
             return 0.0
         return float(np.abs(self._weights[self._order[keep - 1]])) if keep else np.inf
 
-    def _table(self, cells: Numbers) -> Arrays:
+    def _table(self, cell_rows: Numbers) -> Arrays:
         """The features of some cells as a table of slots; see `FrozenArrays` in core/weights/frozen.hpp."""
-        rows, sizes = np.unique(self._rows[cells], return_counts=True)
+        rows, sizes = np.unique(cell_rows, return_counts=True)
         keys = self._keys[rows]  # they rise with the rows, as the whole keys do
-        homes = keys.size * 6 // 5 + 1
+        homes = keys.size * 8 // 7 + 1
         places = np.arange(keys.size)
         wanted = (keys.astype(np.uint64) * np.uint64(homes) >> np.uint64(32)).astype(np.int64)
         slots = places + np.maximum.accumulate(wanted - places)
         count = max(homes, int(slots[-1]) + 1 if slots.size else 0) + 1
-        table, counts = np.zeros(count, np.uint32), np.zeros(count, np.int64)
-        table[slots], counts[slots] = keys, sizes
+        table, counts, edge = np.zeros(count, np.uint32), np.zeros(count, np.int64), np.zeros(count, bool)
+        table[slots], counts[slots], edge[slots] = keys, sizes, self._edge[rows]
         found: Arrays = {"homes": np.array([homes], np.uint64), "keys": table}
-        found["row_end"] = np.cumsum(counts).astype(np.uint32)
-        if self._edge is not None and self._edge[rows].any():
-            found["edge"] = np.zeros(count, np.uint8)
-            found["edge"][slots] = self._edge[rows]
-        return found
+        if edge.any():
+            found["edge"] = np.packbits(edge, bitorder="little")
+        return found | _ends(np.cumsum(counts))
+
+
+def _ends(ends: Numbers) -> Arrays:
+    """Where rows end, counted from the base of each block if 16 bits are enough for that."""
+    bases = np.append(0, ends)[:-1:BLOCK]
+    short = ends - np.repeat(bases, BLOCK)[: ends.size]
+    if short.max(initial=0) >= 1 << 16:
+        return {"row_end": ends.astype(np.uint32)}
+    return {"row_end": short.astype(np.uint16), "row_base": bases.astype(np.uint32)}
+
+
+def _filled(
+    rows: Numbers, outputs: npt.NDArray[np.uint32], codes: npt.NDArray[Any], saving: int
+) -> tuple[Numbers, npt.NDArray[np.uint8], npt.NDArray[Any]] | None:
+    """The cells with the gaps between their outputs, and cells without weight where a gap is too wide for 8
+    bits; None if those cost more than gaps save, which is so many bytes for each cell."""
+    first = np.append(True, rows[1:] != rows[:-1])[: rows.size]
+    gaps = outputs.astype(np.int64) - np.where(first, -1, np.roll(outputs, 1).astype(np.int64)) - 1
+    fillers = gaps // 256  # each takes one output and leaves out 255 before it
+    if fillers.sum() * (1 + codes.itemsize) > rows.size * saving:
+        return None
+    own = np.cumsum(fillers + 1) - 1
+    size = int(own[-1]) + 1 if own.size else 0
+    all_gaps, all_codes = np.full(size, 255, np.uint8), np.zeros(size, codes.dtype)
+    all_gaps[own], all_codes[own] = gaps % 256, codes
+    return np.repeat(rows, fillers + 1), all_gaps, all_codes
 
 
 def _short(keys: npt.NDArray[np.uint64] | npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
@@ -113,7 +142,7 @@ def _winners(keys: npt.NDArray[np.uint32], rows: Numbers, weights: Floats) -> np
     return wins
 
 
-def _encoded(weights: Floats, bits: int) -> tuple[npt.NDArray[np.generic], Arrays]:
+def _encoded(weights: Floats, bits: int) -> tuple[npt.NDArray[Any], Arrays]:
     """Weights in so many bits, and what makes numbers of them again."""
     if bits == 32:
         return weights, {}
