@@ -187,6 +187,20 @@ def test_ends_of_rows(sizes: list[int]) -> None:
     assert (bases + found["row_end"]).tolist() == ends.tolist()
 
 
+@pytest.mark.parametrize("share", [0.2, 0.5, 0.9])
+def test_features_go_whole_and_the_weakest_first(tagger: mg.Tagger, share: float) -> None:
+    shrinker = Shrinker(tagger.saved)
+    before, after = cells_of(tagger.saved), cells_of(shrinker.smaller(32, round(shrinker.weights * share)))
+    strength: dict[int, float] = {}
+    for (key, _), weight in before.items():
+        strength[key] = max(strength.get(key, 0.0), abs(weight))
+    kept = {key for key, _ in after}
+    parted = {key for key, output in before.keys() - after.keys() if key in kept}
+    assert len(parted) <= 1  # the last one
+    assert min(strength[key] for key in kept) >= max(strength[key] for key in strength.keys() - kept)
+    assert all(before[place] == weight for place, weight in after.items())
+
+
 @settings(max_examples=60)
 @given(st.lists(st.integers(1, 9), min_size=1, max_size=30), st.integers(0, 30), st.integers(0, 9))
 def test_the_greatest_weights_stay(weights: list[int], keep: int, seed: int) -> None:

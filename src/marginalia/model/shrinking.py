@@ -1,7 +1,8 @@
 """A smaller model of the same kind: fewer weights, of fewer bits, under shorter keys.
 
-Small weights go first. Names, votes, learning state and the record of the training go always. Features are
-kept under the upper 32 bits of their keys; if two share those, the one with the greater weights stays.
+Features whose greatest weight is small go first. Names, votes, learning state and the record of the training
+go always. Features are kept under the upper 32 bits of their keys; if two share those, the one with the
+greater weights stays.
 Weights of 16 bits are steps of one size, those of 8 bits are places in a table of 255 numbers, whose steps
 are a share of the number (docs/shrink.md has the formulas).
 """
@@ -37,7 +38,12 @@ class Shrinker:
         weights, self._keys = saved.weights(), _short(saved.arrays["keys"])
         used = (weights != 0) & _winners(self._keys, rows, weights)[rows]
         self._rows, self._weights, self._outputs = rows[used], weights[used], saved.outputs()[used]
-        self._order = np.argsort(-np.abs(self._weights), kind="stable")
+        # Features go whole: learners move the weights of a feature against each other, and a part of them
+        # alone would say something else.
+        strength = np.zeros(ends.size, np.float32)
+        np.maximum.at(strength, self._rows, np.abs(self._weights))
+        self._strength = strength[self._rows]
+        self._order = np.lexsort((-np.abs(self._weights), self._rows, -self._strength))
         self._edge = saved.edges()
 
     @property
@@ -46,7 +52,7 @@ class Shrinker:
         return self._order.size
 
     def smaller(self, bits: int, keep: int) -> SavedModel:
-        """The model with its `keep` greatest weights, in so many bits."""
+        """The model with `keep` weights, those of its strongest features, in so many bits."""
         cells = np.sort(self._order[:keep])
         codes, extra = _encoded(self._weights[cells], bits)
         nonzero = codes != 0
@@ -81,7 +87,7 @@ class Shrinker:
     def _threshold(self, keep: int) -> float:
         if keep >= self.weights:
             return 0.0
-        return float(np.abs(self._weights[self._order[keep - 1]])) if keep else np.inf
+        return float(self._strength[self._order[keep - 1]]) if keep else np.inf
 
     def _table(self, cell_rows: Numbers) -> Arrays:
         """The features of some cells as a table of slots; see `FrozenArrays` in core/weights/frozen.hpp."""
