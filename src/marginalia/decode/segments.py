@@ -111,6 +111,11 @@ class SegmentTraining:
         self._cut = 0
 
     @property
+    def grows(self) -> bool:
+        """Whether features may get rows while learning goes on."""
+        return self._open
+
+    @property
     def notes(self) -> list[str]:
         """What the user should know."""
         cut = f"cut {self._cut} segments of more than max-length={self._shape.most} tokens into pieces"
