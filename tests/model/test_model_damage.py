@@ -354,3 +354,21 @@ def test_damaged_programs_are_refused(taggers: dict[str, mg.Tagger], old: str, n
         pytest.skip(f"this program has no {old}")
     with pytest.raises(mg.ModelError):
         mg.Tagger.from_bytes(forged(taggers["full"], program=Text(text.replace(old, new, 1))))
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("labels", ("O",)),
+        ("labels", ("I-X",)),
+        ("labels", ("O", "B-X", "I-X", "B-Y", "I-Y", "")),
+        ("labels", tuple(f"B-{i}" for i in range(9000))),
+        ("encoding", "IOBES"),
+        ("structure", "chain"),
+        ("settings", {}),
+        *(("settings", {"max-length": n}) for n in (0, -1, 1001, 2**31, 2**70, "auto", None)),
+    ],
+)
+def test_descriptions_of_segments(taggers: dict[str, mg.Tagger], field: str, value: object) -> None:
+    with pytest.raises(mg.ModelError):
+        mg.Tagger.from_bytes(forged(taggers["segments"], **{field: value}))

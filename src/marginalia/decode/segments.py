@@ -7,6 +7,7 @@ docs/segments.md for the formulas.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -65,10 +66,13 @@ def _inside(label: str, numbers: dict[str, int]) -> int:
     return numbers[label] if label[0] == "I" else numbers.get(f"I{label[1:]}", _NO_LABEL)
 
 
-def settle(settings: dict[str, Any], longest: int) -> None:
-    """What follows from the data: how long segments may be."""
+def settle(settings: dict[str, Any], lengths: Counter[int]) -> list[str]:
+    """What follows from the data: how long segments may be, and how many are longer."""
     if settings["max-length"] == "auto":
-        settings["max-length"] = min(max(longest, 1), _MOST_TOKENS)
+        settings["max-length"] = min(max(lengths, default=1), _MOST_TOKENS)
+    most: int = settings["max-length"]
+    cut = sum(count for length, count in lengths.items() if length > most)
+    return [f"cut {cut} segments of more than max-length={most} tokens into pieces"] if cut else []
 
 
 class SegmentExtraction:
@@ -108,22 +112,15 @@ class SegmentTraining:
         # Rows are for features of right outputs, and of wrong ones that learning meets; learners that look
         # for no outputs, and cut-offs, leave the latter out.
         self._open = settings.get("support") is None and self._cutoff <= 1
-        self._cut = 0
 
     @property
     def grows(self) -> bool:
         """Whether features may get rows while learning goes on."""
         return self._open
 
-    @property
-    def notes(self) -> list[str]:
-        """What the user should know."""
-        cut = f"cut {self._cut} segments of more than max-length={self._shape.most} tokens into pieces"
-        return [cut] if self._cut else []
-
     def set_gold(self, examples: _core.SegmentExamples, ids: Ids) -> None:
         """The right outputs; segments that are too long are cut."""
-        self._cut = max(self._cut, examples.set_gold(ids, self._shape))
+        examples.set_gold(ids, self._shape)
 
     def choose_features(
         self, batches: Callable[[], Iterator[_core.SegmentExamples]], kept: list[Any]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -95,10 +96,6 @@ class StructureInTraining(Protocol):
     def grows(self) -> bool:
         """Whether features may get rows while learning goes on."""
 
-    @property
-    def notes(self) -> Sequence[str]:
-        """What the user should know."""
-
     def set_gold(self, examples: Any, ids: npt.NDArray[np.int32]) -> None:
         """The right outputs of examples."""
 
@@ -137,8 +134,8 @@ class Structure(NamedTuple):
     """A kind of output: how it is set, how it answers a learner, how it answers a user.
 
     `encoding` is the scheme that it spells spans in, if it needs a certain one. `settle` completes settings
-    by what is known of the data: the longest span. `stepwise`: outputs are made label by label, as some
-    learners need it.
+    by what is known of the data, how many spans have which length, and says what users should know.
+    `stepwise`: outputs are made label by label, as some learners need it.
     """
 
     help: str
@@ -148,7 +145,7 @@ class Structure(NamedTuple):
     training: Callable[[Sequence[str], str | None, dict[str, Any], Program, Any], StructureInTraining]
     decoder: Callable[[SavedModel], StructureInUse]
     encoding: str | None = None
-    settle: Callable[[dict[str, Any], int], None] = lambda settings, longest: None
+    settle: Callable[[dict[str, Any], Counter[int]], list[str]] = lambda settings, lengths: []
     stepwise: bool = True
 
 

@@ -53,7 +53,7 @@ def train(
         learner=learner,
         seed=seed,
         lists=lists,
-        settings=inherited(begin, settings, features, lists),
+        settings=inherited(begin, settings, features, lists, structure),
     )
     run = prepare(
         data,
@@ -124,6 +124,7 @@ def _corpus(
 
 # What the weights of a model depend on: a run that begins with it has the same.
 _INHERITED = {"order": 1, "legal": True, "unit": "sentence"}
+_KEPT = ("max-length",)  # the same, unless another is given
 
 
 def inherited(
@@ -131,6 +132,7 @@ def inherited(
     settings: Mapping[str, Any],
     features: str | None,
     lists: Mapping[str, str] | None,
+    structure: str,
 ) -> dict[str, Any]:
     """The settings of a run that begins with a model: what the user gave, and what the model depends on."""
     if start is None:
@@ -139,7 +141,8 @@ def inherited(
     own += [name for name, given in (("features", features), ("lists", lists)) if given]
     if own:
         raise SettingsError(f"found {' and '.join(own)}, but a model to begin with brings its own.")
-    return {name: start.settings[name] for name in _INHERITED if name in start.settings} | dict(settings)
+    names = (*_INHERITED, *_KEPT) if structure == start.structure else ()  # `prepare` refuses another one
+    return {name: start.settings[name] for name in names if name in start.settings} | dict(settings)
 
 
 def _start(start: Tagger | str | os.PathLike[str] | None) -> SavedModel | None:
