@@ -110,7 +110,7 @@ void SegmentKBest::push(double bound, const Node& node) {
 }
 
 // Puts one more segment before those of a node.
-void SegmentKBest::expand(std::uint32_t number) {
+void SegmentKBest::expand(std::uint32_t number, double most) {
   const Node node = nodes_[number];
   const std::size_t n = shape_.types();
   found_.clear();
@@ -133,6 +133,9 @@ void SegmentKBest::expand(std::uint32_t number) {
   const auto better = [](const auto& a, const auto& b) { return a.first > b.first; };
   std::stable_sort(found_.begin(), found_.end(), better);
   if (found_.size() > k_) found_.resize(k_);
+  // The best of them is as good as the node, none is better: rounding must not lead the search astray.
+  for (auto& one : found_) one.first = std::min(one.first, most);
+  if (!found_.empty()) found_.front().first = most;
   for (std::size_t i = found_.size(); i-- > 0;) push(found_[i].first, found_[i].second);
 }
 
@@ -141,7 +144,7 @@ std::optional<double> SegmentKBest::next(Output& output) {
     const Candidate top = queue_.top();
     queue_.pop();
     if (nodes_[top.node].begin != 0) {
-      expand(top.node);
+      expand(top.node, top.bound);
       continue;
     }
     output = output_of(top.node);

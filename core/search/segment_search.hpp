@@ -83,7 +83,7 @@ class SegmentKBest {
       return bound != other.bound ? bound < other.bound : order < other.order;
     }
   };
-  void expand(std::uint32_t node);
+  void expand(std::uint32_t node, double most);
   void push(double bound, const Node& node);
   Output output_of(std::uint32_t node) const;
 
