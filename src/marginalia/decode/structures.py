@@ -93,6 +93,10 @@ class StructureInTraining(Protocol):
     constants: int
 
     @property
+    def grows(self) -> bool:
+        """Whether features may get rows while learning goes on."""
+
+    @property
     def notes(self) -> Sequence[str]:
         """What the user should know."""
 

@@ -202,7 +202,7 @@ class Training:
             f"list.{name}": phrases.states for name, phrases in self._phrases.items()
         }
         if self.recipe.settings["state"]:
-            arrays |= state_arrays(self._run, self.data.index, self._passes)
+            arrays |= state_arrays(self._run, self.data.index, self._passes, self._structure.grows)
         return Tagger(
             SavedModel(
                 labels=tuple(self.coder.labels),
