@@ -13,6 +13,7 @@ from marginalia.decode import chain, segments
 from marginalia.decode.decoder import Contribution
 from marginalia.features.compiling import compile_program, compile_segment_program
 from marginalia.features.program import Program
+from marginalia.features.sets import LIST_TEMPLATES, SEGMENT_LIST_TEMPLATES
 from marginalia.model import SavedModel
 
 if TYPE_CHECKING:
@@ -133,6 +134,7 @@ class StructureInUse(Protocol):
 class Structure(NamedTuple):
     """A kind of output: how it is set, how it answers a learner, how it answers a user.
 
+    `features` is the set to use if none is named (else the task's), `list_templates` are what `--list` adds.
     `encoding` is the scheme that it spells spans in, if it needs a certain one. `settle` completes settings
     by what is known of the data, how many spans have which length, and says what users should know.
     `stepwise`: outputs are made label by label, as some learners need it.
@@ -144,6 +146,8 @@ class Structure(NamedTuple):
     extraction: Callable[[Any, _core.FeatureIndex, dict[str, Any]], Extraction]
     training: Callable[[Sequence[str], str | None, dict[str, Any], Program, Any], StructureInTraining]
     decoder: Callable[[SavedModel], StructureInUse]
+    features: str | None = None
+    list_templates: str = LIST_TEMPLATES
     encoding: str | None = None
     settle: Callable[[dict[str, Any], Counter[int]], list[str]] = lambda settings, lengths: []
     stepwise: bool = True
@@ -165,6 +169,8 @@ STRUCTURES: dict[str, Structure] = {
         segments.SegmentExtraction,
         segments.SegmentTraining,
         segments.SegmentDecoder,
+        "segments-rich",
+        SEGMENT_LIST_TEMPLATES,
         segments.ENCODING,
         segments.settle,
         stepwise=False,

@@ -117,7 +117,8 @@ class Training:
 
     def _load_program(self, corpus: Corpus) -> Program:
         layout = corpus.layout
-        return load_features(self.recipe.features, layout.columns, layout.label, self.recipe.lists)
+        templates = STRUCTURES[self.recipe.structure].list_templates
+        return load_features(self.recipe.features, layout.columns, layout.label, self.recipe.lists, templates)
 
     def _setup(self) -> Setup:
         return Setup(
