@@ -45,7 +45,7 @@ def test_any_scheme_of_spans(toys: Toys, scheme: str, features: str) -> None:
 def test_plain_tags_are_segments_of_one_token(toys: Toys) -> None:
     data = [(columns, [label[-1] for label in labels]) for columns, labels in toys(40)]
     for learner in ("perceptron", "crf"):
-        options = {"scheme": "none", "learner": learner, "passes": 6}
+        options = {"scheme": "none", "learner": learner, "passes": 6, "features": "fields"}
         tagger, chain = train(data, **options), mg.train(data, **options)
         assert tagger.saved.encoding is None
         sentences = [columns for columns, _ in toys(40, seed=2)]
@@ -65,7 +65,7 @@ def test_segmented_text(tmp_path: Path) -> None:
 def test_segments_that_are_too_long_are_cut(tmp_path: Path, stream: bool) -> None:
     """Six tokens at most four: four and two. It is said, and counted once."""
     path = conll_file(tmp_path / "t.txt", [*LONG, *LONG])
-    run = a_run([path], structure="segments", max_length=4, stream=stream, passes=20)
+    run = a_run([path], structure="segments", features="fields", max_length=4, stream=stream, passes=20)
     finished(run)
     assert run.notes == ["cut 2 segments of more than max-length=4 tokens into pieces"]
     found = run.model().tag(LONG[0][0]).labels
@@ -73,7 +73,7 @@ def test_segments_that_are_too_long_are_cut(tmp_path: Path, stream: bool) -> Non
 
 
 def test_as_long_as_the_longest() -> None:
-    run = a_run(LONG, structure="segments", max_length="auto", passes=20)
+    run = a_run(LONG, structure="segments", features="fields", max_length="auto", passes=20)
     finished(run)
     assert run.notes == []
     assert run.model().saved.settings["max-length"] == 6
@@ -83,7 +83,7 @@ def test_as_long_as_the_longest() -> None:
 def test_even_auto_has_an_end() -> None:
     """Memory grows with the longest segment: a thousand tokens are enough."""
     data = [(["a"] * 1500, ["B-X", *["I-X"] * 1499])]
-    run = a_run(data, structure="segments", max_length="auto", passes=1)
+    run = a_run(data, structure="segments", features="fields", max_length="auto", passes=1)
     assert run.recipe.settings["max-length"] == 1000
     assert run.notes == ["cut 1 segments of more than max-length=1000 tokens into pieces"]
 
