@@ -112,9 +112,9 @@ def tagged(
 
     gold, predicted = Labelled(source), Labelled(source)
     batches = (named(batch, tagger) for batch in labelled_batches(source, layout))
-    for batch, ids in tagger.tag_batches(batches, threads):
+    for batch, answer in tagger.tag_batches(batches, threads):
         gold.add(batch.block, 0, gold_ids(batch, layout.label, numbering))
-        predicted.parts.append(numbering.of(tagger.labels)[ids])
+        predicted.parts.append(numbering.of(tagger.labels)[answer.ids])
     return gold, predicted
 
 
