@@ -71,8 +71,10 @@ Claims claims_of(const Spelling& spelling, std::span<const std::uint32_t> output
   return claims;
 }
 
-void Confidences::add(const Claims& claims, std::size_t first, double probability) {
+void Confidences::add(const Claims& claims, std::span<const double> labels, std::size_t first,
+                      double probability) {
   const auto whole = [](double p) { return std::clamp(p, 0.0, 1.0); };  // but for rounding
+  for (const double p : labels) token.push_back(whole(p));
   for (const Claim& claim : claims.tokens) token.push_back(whole(claim.probability));
   for (const Claim& claim : claims.spans) {
     span.push_back(whole(claim.probability));

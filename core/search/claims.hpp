@@ -60,7 +60,9 @@ struct Confidences {
   std::vector<double> token, span, output;
   std::vector<std::uint32_t> span_begin, span_end;  // tokens of the table
 
-  void add(const Claims& claims, std::size_t first, double probability);
+  // Of one more output that begins at token `first`; `labels`: its tokens, where they are not among the
+  // claims.
+  void add(const Claims& claims, std::span<const double> labels, std::size_t first, double probability);
 };
 
 // Cuts a table with labels, in order of its sentences, into outputs with what they claim.
@@ -93,8 +95,7 @@ Confidences confidences_of(const TokenTable& table, std::span<const std::int32_t
     Claims claims = claims_of(spelling, y, outputs.sentences(s));
     tokens.assign(spelling.prefix.empty() ? y.size() : 0, 0.0);
     const double whole = probability(s, y, claims, std::span<double>(tokens));
-    found.token.insert(found.token.end(), tokens.begin(), tokens.end());
-    found.add(claims, table.sentence[s], whole);
+    found.add(claims, tokens, table.sentence[s], whole);
   }
   return found;
 }

@@ -130,12 +130,13 @@ def tag(
     target: BinaryIO,
     threads: int = 1,
     after_batch: Callable[[], None] = lambda: None,
-    wanted: Wanted = Wanted(),
+    wanted: Wanted | None = None,
 ) -> None:
     """Label all of a source, batch after batch."""
     from marginalia.corpus.answers import LabelWriter
     from marginalia.corpus.batches import read_batches
 
+    wanted = wanted or Wanted()
     labels = tagger.written_labels(wanted.min_confidence)
     writer = LabelWriter(target, output_layout(layout, tagger.saved), labels, tagger.saved.scheme)
     batches = (named(batch, tagger) for batch in read_batches(source, layout, block_bytes=BLOCK_BYTES))

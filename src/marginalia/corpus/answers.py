@@ -70,8 +70,8 @@ class Answer(NamedTuple):
 
 
 class Ranked(NamedTuple):
-    """One of the best outputs of each sentence of a batch, their scores (NaN: a sentence has no more), and how
-    sure they are if the model gives probabilities."""
+    """One of the best outputs of each sentence of a batch, their scores (NaN: a sentence has no more), and
+    how sure they are if the model gives probabilities."""
 
     ids: Ids
     scores: Numbers

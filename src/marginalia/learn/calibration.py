@@ -23,9 +23,9 @@ from marginalia.evaluate import Reliability, reliability, right_spans
 
 Ids = npt.NDArray[np.int32]
 Flags = npt.NDArray[np.bool_]
-_GRID = [4.0**power for power in range(-5, 16)]
+_GRID = [4.0**power for power in range(15, -6, -1)]
 _GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
-_STEPS = 14  # the factor 16 between the neighbours of a grid point becomes less than 1.004
+_STEPS = 12  # the factor 16 between the neighbours of a grid point becomes less than 1.01
 _SURE = 1e-6  # a probability of 0 or 1 that is wrong must not cost infinitely much
 
 
@@ -88,16 +88,35 @@ class HeldOut:
 
 
 def fit_temperature(loss: Callable[[float], float]) -> float:
-    """The temperature with the least loss: the best of a wide grid, then golden sections around it."""
-    best = int(np.argmin([loss(temperature) for temperature in _GRID]))
-    low, high = math.log(_GRID[max(best - 1, 0)]), math.log(_GRID[min(best + 1, len(_GRID) - 1)])
+    """The temperature with the least loss: the best of a coarse grid, then golden sections around it."""
+    low, high = _bracket(loss)
+    left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
+    at_left, at_right = loss(math.exp(left)), loss(math.exp(right))
     for _ in range(_STEPS):
-        left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
-        if loss(math.exp(left)) <= loss(math.exp(right)):
-            high = right
+        if at_left <= at_right:
+            high, right, at_right = right, left, at_left
+            left = high - _GOLDEN * (high - low)
+            at_left = loss(math.exp(left))
         else:
-            low = left
+            low, left, at_left = left, right, at_right
+            right = low + _GOLDEN * (high - low)
+            at_right = loss(math.exp(right))
     return math.exp((low + high) / 2)
+
+
+def _bracket(loss: Callable[[float], float]) -> tuple[float, float]:
+    """Logarithms of the temperatures beside the best of the grid.
+
+    From the hottest on, where all outputs are alike, the loss falls, then rises: what is colder need not be
+    looked at, and would take long, because small probabilities need logarithms.
+    """
+    losses: list[float] = []
+    for temperature in _GRID:
+        losses.append(loss(temperature))
+        if len(losses) > 2 and losses[-1] > losses[-2] > losses[-3]:
+            break
+    best = int(np.argmin(losses))
+    return math.log(_GRID[min(best + 1, len(_GRID) - 1)]), math.log(_GRID[max(best - 1, 0)])
 
 
 def calibrated(tagger: Tagger, blocks: Iterable[Block], label: str, threads: int = 1) -> Tagger:
