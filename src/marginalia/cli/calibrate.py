@@ -18,7 +18,7 @@ _DESCRIPTION = """\
 Fit a temperature on labelled data and write the model with it. Scores divided by the temperature
 are log-probabilities: `tag --confidence` and `eval --reliability` use them. The data must not be
 those that the model was trained on, of which it is too sure. The labels that the model gives do
-not change. Models of the learners crf and maxent give probabilities without."""
+not change. Models of the learners crf and maxent give probabilities without, and better ones with."""
 
 _EXAMPLES = """\
   marginalia calibrate model.mg dev.txt -o calibrated.mg

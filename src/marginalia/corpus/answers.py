@@ -6,6 +6,7 @@ of spans), of the whole sentence; then, if a model may abstain, the label that w
 
 from __future__ import annotations
 
+import io
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
@@ -186,11 +187,11 @@ class LabelWriter:
             self._write_records([first])
             return
         for rank, sentence in outputs:
-            comments = [f"# {name} = {value}" for name, value in rank.fields().items()]
             if self._layout.format == "conllu":
+                comments = [f"# {name} = {value}" for name, value in rank.fields().items()]
                 self._write_records([commented(sentence, comments)])
             else:
-                self._target.write(("\n".join(comments) + "\n").encode())
+                self._target.write(rank.line())
                 self._write_records([sentence])
 
     def _ranked_lines(self, batch: Batch, ranked: Sequence[Ranked], confidence: bool) -> bytes:
@@ -201,7 +202,8 @@ class LabelWriter:
         for one in ranked:
             sure = one.confidence if confidence else None
             numbers = None if sure is None else sure.columns(starts)
-            texts.append(batch.block.render(self._labels, one.ids, numbers=numbers).splitlines(keepends=True))
+            rendered = batch.block.render(self._labels, one.ids, numbers=numbers)
+            texts.append(io.BytesIO(rendered).readlines())
         out, copied = [], 0
         for s, (first, last) in enumerate(itertools.pairwise(starts.tolist())):
             if first == last:
@@ -211,11 +213,8 @@ class LabelWriter:
             for r, one in enumerate(ranked):
                 rank = _Rank(r, one, s)
                 if rank.exists:
-                    out += [f"# {name} = {value}\n".encode() for name, value in rank.fields().items()]
-                    out += [
-                        *texts[r][begin:end],
-                        *([b"\n"] if texts[r][end - 1].endswith(b"\n") else [b"\n\n"]),
-                    ]
+                    whole = texts[r][end - 1].endswith(b"\n")
+                    out += [rank.line(), *texts[r][begin:end], b"\n" if whole else b"\n\n"]
             copied = end + (end < len(texts[0]) and not texts[0][end].strip())
         return b"".join([*out, *texts[0][copied:]])
 
@@ -235,6 +234,10 @@ class _Rank(NamedTuple):
     def exists(self) -> bool:
         """Whether the sentence has so many outputs."""
         return not np.isnan(self.outputs.scores[self.sentence])
+
+    def line(self) -> bytes:
+        """The same as a comment in columns: of one field, so that it is never taken for a token."""
+        return ("#" + ";".join(f"{name}={value}" for name, value in self.fields().items()) + "\n").encode()
 
     def fields(self) -> dict[str, Any]:
         """What is said of it."""

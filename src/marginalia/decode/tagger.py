@@ -110,7 +110,7 @@ class Tagger:
             ids, said = self.best_ids(batch.block)
             if temperature is None:
                 return batch, Answer(said)
-            sure = self.confidence(batch.block, ids, temperature)
+            sure = self.confidence_of(batch.block, ids, temperature)
             if abstain is None:
                 return batch, Answer(said, sure)
             left, taken = abstain(said, sure, batch.block.table.sentence_starts.tolist())
@@ -162,7 +162,7 @@ class Tagger:
             labels = tuple(self._shown.user_labels(ids.tolist()))
             found = np.ascontiguousarray(ids, np.int32)
             if self.temperature is not None and first is None:
-                first = score, float(self.confidence(block, found, self.temperature).sentence[0])
+                first = score, float(self.confidence_of(block, found, self.temperature).sentence[0])
             whole = None
             if self.temperature is not None and first is not None:
                 whole = first[1] * math.exp((score - first[0]) / self.temperature)
@@ -170,7 +170,7 @@ class Tagger:
 
     def _with_certainty(self, sentence: Input, tagged: Tagged, ids: Ids) -> Tagged:
         block = pack([self._record(sentence)], self.feature_columns)
-        sure = self.confidence(block, ids, needed_temperature(self.saved))
+        sure = self.confidence_of(block, ids, needed_temperature(self.saved))
         token, span = tuple(sure.token.tolist()), tuple(sure.span.tolist())
         return replace(tagged, label_confidence=token, span_confidence=span)
 
@@ -186,7 +186,7 @@ class Tagger:
                 one[1] if rank < len(listed) else math.nan
                 for one, listed in zip(chosen, outputs, strict=True)
             ]
-            sure = None if self.temperature is None else self.confidence(block, ids, self.temperature)
+            sure = None if self.temperature is None else self.confidence_of(block, ids, self.temperature)
             ranked.append(Ranked(self._shown.user_ids(ids, block), np.array(scores), sure))
         return ranked
 
@@ -224,7 +224,7 @@ class Tagger:
     def _unit(self, block: Block) -> Block:
         return block.by_document() if self._by_document else block
 
-    def confidence(self, block: Block, ids: Ids, temperature: float) -> BlockConfidence:
+    def confidence_of(self, block: Block, ids: Ids, temperature: float) -> BlockConfidence:
         """How probable labels of a block (ids of `saved.labels`), and what they say, are at a temperature."""
         if not block.table.tokens:  # such a block may have no columns
             nothing, nowhere = np.zeros(0), np.zeros(0, np.uint32)

@@ -46,7 +46,7 @@ class Answered:
 
     def at(self, temperature: float) -> BlockConfidence:
         """How sure the answers are."""
-        return self._tagger.confidence(self.block, self._ids, temperature)
+        return self._tagger.confidence_of(self.block, self._ids, temperature)
 
 
 class HeldOut:
