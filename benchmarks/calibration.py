@@ -42,7 +42,7 @@ TASK = ["--task", "chunking", "--columns", "word pos chunk", "--seed", "1", "-q"
 def split(train: Path, folder: Path) -> tuple[Path, Path]:
     """The first nine tenths of the sentences, and the last tenth."""
     sentences = train.read_text().rstrip("\n").split("\n\n")
-    kept = len(sentences) * 9 // 10
+    kept = len(sentences) - len(sentences) // 10
     parts = {"train.txt": sentences[:kept], "dev.txt": sentences[kept:]}
     for name, listed in parts.items():
         (folder / name).write_text("\n\n".join(listed) + "\n\n")

@@ -190,6 +190,23 @@ class TestOtherFormats:
         sure = json.loads(run(*words, "--confidence")[1])
         assert all("confidence" in span for one in sure["nbest"] for span in one["spans"])
 
+    def test_jsonl_of_tags(self, run: Run, tmp_path: Path) -> None:
+        """A tag is a span of its token; one that was taken back is none."""
+        data = [(["a", "b", "c"], ["X", "Y", "Y"]), (["c", "a"], ["Y", "X"])]
+        mg.train(data, learner="crf", passes=3).save(tmp_path / "m.mg")
+        records = [{"tokens": ["a", "q"], "spans": []}, {"tokens": ["a", "q"], "tags": ["X", "X"]}]
+        (tmp_path / "in.jsonl").write_text("\n".join(map(json.dumps, records)) + "\n")
+        found = mg.load(tmp_path / "m.mg").tag(["a", "q"], confidence=True)
+        sure = [round(p, 4) for p in found.label_confidence or ()]
+        assert sure[0] > sure[1]
+        words = ("tag", tmp_path / "m.mg", tmp_path / "in.jsonl", "--format", "jsonl", "--confidence")
+        spans, tags = map(json.loads, run(*words, "--min-confidence", sure[0] - 1e-4)[1].splitlines())
+        kept = {"start": 0, "end": 1, "label": "X", "confidence": sure[0]}
+        gone = {"start": 1, "end": 2, "label": found.labels[1], "confidence": sure[1]}
+        assert (spans["spans"], spans["abstained"]) == ([kept], [gone])
+        assert (tags["tags"], tags["abstained"]) == (["X", "_"], [gone])
+        assert tags["token_confidence"] == sure
+
     def test_conllu(self, run: Run, words_crf: Path, tmp_path: Path) -> None:
         rows = [f"{i}\t{word}\t_\t_\t_\t_\t_\t_\t_\tA=b" for i, word in enumerate(SENTENCE, start=1)]
         (tmp_path / "in.conllu").write_text("# sent_id = 1\n" + "\n".join(rows) + "\n\n")

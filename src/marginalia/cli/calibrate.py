@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import json
+import sys
 from typing import TYPE_CHECKING
 
 from marginalia.cli.arguments import Verbs, add_reading, add_threads, verb_parser
 from marginalia.cli.layouts import model_layout
 from marginalia.cli.output import check_writable
+from marginalia.cli.progress import Bar
 from marginalia.cli.reading import STDIN, must_exist, seekable
 
 if TYPE_CHECKING:
@@ -35,6 +38,7 @@ def add_parser(verbs: Verbs) -> None:
     add_threads(parser, "threads; the result does not depend on them")
     add_reading(parser, "as the model's training data")
     parser.add_argument("--json", action="store_true", help="end with one JSON object instead of text")
+    parser.add_argument("-q", "--quiet", action="store_true", help="no progress on standard error")
     parser.set_defaults(run=run, take=take)
 
 
@@ -59,7 +63,12 @@ def run(args: argparse.Namespace) -> int:
     with seekable([args.data]) as [path]:
         batches = (named(batch, tagger) for batch in labelled_batches(path, layout))
         blocks = (batch.block for batch in batches)
-        found = calibrated(tagger, blocks, layout.label, args.threads or 1)
+        bar = Bar(sys.stderr, not args.quiet)
+        draw = functools.partial(bar.draw, before="calibrating", after="")
+        try:
+            found = calibrated(tagger, blocks, layout.label, args.threads or 1, draw)
+        finally:
+            bar.clear()
     found.save(args.output)
     show(args, found)
     return 0

@@ -136,8 +136,9 @@ class LabelWriter:
             if self._layout.format == "conllu":
                 found = commented(found, [f"# confidence = {_decimals(whole)}"])
         if len(said) > 1:
-            kept = set(found.spans)
-            found.taken_back = [span for span in self._spans(first_said) if span not in kept]
+            first, kept = self._spans(first_said), set(found.spans)
+            found.spans = [span for span in first if span in kept]  # without what stands for no tag
+            found.taken_back = [span for span in first if span not in kept]
             found.columns |= self._column("Abstained", said[2])
         return found
 

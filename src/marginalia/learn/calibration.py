@@ -119,10 +119,23 @@ def _bracket(loss: Callable[[float], float]) -> tuple[float, float]:
     return math.log(_GRID[min(best + 1, len(_GRID) - 1)]), math.log(_GRID[max(best - 1, 0)])
 
 
-def calibrated(tagger: Tagger, blocks: Iterable[Block], label: str, threads: int = 1) -> Tagger:
-    """The model with a temperature that fits labelled blocks."""
+def calibrated(
+    tagger: Tagger,
+    blocks: Iterable[Block],
+    label: str,
+    threads: int = 1,
+    on_step: Callable[[float], object] = lambda done: None,
+) -> Tagger:
+    """The model with a temperature that fits labelled blocks; `on_step` hears what share is done, at most."""
     held_out = HeldOut(tagger, blocks, label, threads)
-    temperature = fit_temperature(held_out.log_loss)
+    tried: list[float] = []
+
+    def loss(temperature: float) -> float:
+        tried.append(temperature)
+        on_step(len(tried) / (len(_GRID) + _STEPS + 2))
+        return held_out.log_loss(temperature)
+
+    temperature = fit_temperature(loss)
     found = held_out.reliabilities(temperature)
     calibration: dict[str, Any] = {"temperature": temperature, "method": "exact"}
     for name, result in found.items():
