@@ -205,7 +205,7 @@ class Probabilities {
 
   SegmentExpectations run() {
     SegmentExpectations out{std::vector<double>(n_), std::vector<double>(n_), std::vector<double>(n_ * n_),
-                            0.0};
+                            std::vector<double>(length_ * n_), 0.0};
     if (length_ == 0) return out;
     for (std::size_t p = 0; p < length_; ++p) {
       if (p > 0) leave(p);
@@ -275,18 +275,21 @@ class Probabilities {
   // All that may follow a place, by the type before it; and the expected pairs of types there.
   void pass(std::size_t place, SegmentExpectations& out, const std::vector<double>& starting) {
     double* after = &after_[place * n_];
+    const double* before = &leaving_[place * n_];
+    double* twins = &out.twins[place * n_];
     if (!shape_.transitions) {
+      for (std::size_t s = 0; s < n_; ++s) twins[s] = std::exp(before[s] + starting[s] - out.log_z);
       std::copy(starting.begin(), starting.end(), terms_.begin());
       std::fill_n(after, n_, log_sum(terms_.data(), n_));
       return;
     }
-    const double* before = &leaving_[place * n_];
     for (std::size_t from = 0; from < n_; ++from) {
       double* term = terms_.data();
       for (std::size_t to = 0; to < n_; ++to) term[to] = constants_.transition[from * n_ + to] + starting[to];
       for (std::size_t to = 0; to < n_; ++to) term[n_ + to] = term[to] + before[from];
       exp_all(term + n_, n_, out.log_z);
       for (std::size_t to = 0; to < n_; ++to) out.transition[from * n_ + to] += term[n_ + to];
+      twins[from] = term[n_ + from];
       after[from] = log_sum(term, n_);
     }
   }

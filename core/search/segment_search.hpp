@@ -102,6 +102,7 @@ class SegmentKBest {
 struct SegmentExpectations {
   std::vector<double> start, end;  // [S]
   std::vector<double> transition;  // [S][S]
+  std::vector<double> twins;       // [T][S] that one segment of a type ends before a token and another begins
   double log_z = 0.0;
 };
 

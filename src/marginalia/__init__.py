@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     )
     from marginalia.decode import Tagged, Tagger, load
     from marginalia.errors import DataError, MarginaliaError, ModelError, SettingsError
-    from marginalia.learn import Progress, train
+    from marginalia.learn import Progress, calibrate, train
 
 __version__ = "0.1.0"
 
@@ -29,7 +29,7 @@ _HOMES = {
     "corpus": ("Sentence", "Span", "read_conll", "read_conllu", "read_jsonl", "read_plain", "read_segmented"),
     "decode": ("Tagged", "Tagger", "load"),
     "errors": ("DataError", "MarginaliaError", "ModelError", "SettingsError"),
-    "learn": ("Progress", "train"),
+    "learn": ("Progress", "calibrate", "train"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -43,6 +43,7 @@ __all__ = [
     "Span",
     "Tagged",
     "Tagger",
+    "calibrate",
     "load",
     "read_conll",
     "read_conllu",

@@ -150,6 +150,7 @@ _PARTS = Parts(
     _core.SegmentModel,
     compile_segment_program,
     _core.SegmentSpace,
+    labels_are_whole=False,
 )
 
 

@@ -130,6 +130,11 @@ class StructureInUse(Protocol):
     def score(self, block: Block, sentence: int, ids: npt.ArrayLike) -> float:
         """The score of a given output."""
 
+    def confidence(
+        self, block: Block, ids: npt.NDArray[np.int32], sentences: npt.NDArray[np.uint32], temperature: float
+    ) -> tuple[npt.NDArray[Any], ...]:
+        """The probabilities of given labels, of the spans that they spell and of outputs."""
+
 
 class Structure(NamedTuple):
     """A kind of output: how it is set, how it answers a learner, how it answers a user.

@@ -10,12 +10,24 @@ from typing import Any
 from marginalia.corpus.batches import guess_layout
 from marginalia.decode.tagger import Tagger, load
 from marginalia.errors import SettingsError
+from marginalia.learn.calibration import calibrated
 from marginalia.learn.data import Corpus, Data, corpus_of_records
 from marginalia.learn.recipe import TASKS, Recipe, make_recipe
 from marginalia.learn.training import Progress, Training
 from marginalia.model import SavedModel
 
-__all__ = ["TASKS", "Progress", "Recipe", "Training", "inherited", "make_recipe", "prepare", "train"]
+__all__ = [
+    "TASKS",
+    "Progress",
+    "Recipe",
+    "Training",
+    "calibrate",
+    "calibrated",
+    "inherited",
+    "make_recipe",
+    "prepare",
+    "train",
+]
 
 
 def train(
@@ -71,6 +83,32 @@ def train(
         if on_progress is not None:
             on_progress(record)
     return run.model()
+
+
+def calibrate(
+    model: Tagger,
+    data: Data,
+    *,
+    columns: str | Sequence[str] | None = None,
+    label: str | None = None,
+    format: str | None = None,
+    options: Mapping[str, Any] | None = None,
+    threads: int = 1,
+) -> Tagger:
+    """The model with a temperature that makes its scores probabilities, fitted on labelled data.
+
+    The data, given as for `train`, must not be those that the model was trained on: of those it is too sure.
+    """
+    saved = model.saved
+    corpus = _corpus(
+        data,
+        columns or saved.columns,
+        label or saved.label,
+        format or saved.format,
+        dict(saved.options if options is None else options),
+        {"unit": saved.settings.get("unit", "sentence"), "stream": False},
+    )
+    return calibrated(model, corpus.blocks(), corpus.layout.label, threads)
 
 
 def prepare(
