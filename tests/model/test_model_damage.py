@@ -175,8 +175,8 @@ def with_header(data: bytes, change: Callable[[dict[str, Any]], None]) -> bytes:
 
 
 def test_a_newer_format_is_named(data: bytes) -> None:
-    newer = with_header(data, lambda header: header["__metadata__"].update(format_version="3"))
-    with pytest.raises(mg.ModelError, match="format version 3, this program reads 1 and 2"):
+    newer = with_header(data, lambda header: header["__metadata__"].update(format_version="4"))
+    with pytest.raises(mg.ModelError, match="format version 4, this program reads 1 to 3"):
         mg.Tagger.from_bytes(newer)
 
 
@@ -238,7 +238,7 @@ OPTIONAL = ("names", "name_end")
 
 def test_missing_resized_and_retyped_arrays_are_refused(tagger: mg.Tagger, toys: Toys) -> None:
     for name, array in tagger.saved.arrays.items():
-        dtype = np.uint16 if array.dtype != np.uint16 else np.uint32
+        dtype = np.uint16 if array.dtype.itemsize > 2 else np.uint32
         changes: dict[str, Any] = {
             "missing": None,
             "of another type": array.astype(dtype),
@@ -290,6 +290,33 @@ def test_weights_must_be_finite(taggers: dict[str, mg.Tagger], name: str, value:
     changed[len(changed) // 2] = value
     with pytest.raises(mg.ModelError):
         mg.Tagger.from_bytes(forged(taggers["full"], {name: changed}))
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 1e38])
+@pytest.mark.parametrize(("kind", "name"), [("16 bits", "scale"), ("8 bits", "codebook")])
+def test_codes_must_stand_for_finite_weights(
+    taggers: dict[str, mg.Tagger], kind: str, name: str, value: float
+) -> None:
+    changed = taggers[kind].saved.arrays[name].copy()
+    changed[-1] = value
+    if kind == "8 bits" and value == 1e38:
+        assert mg.Tagger.from_bytes(forged(taggers[kind], {name: changed}))
+        return
+    with pytest.raises(mg.ModelError):
+        mg.Tagger.from_bytes(forged(taggers[kind], {name: changed}))
+
+
+@pytest.mark.parametrize("name", ["scale", "codebook"])
+def test_what_makes_numbers_of_codes_belongs_to_its_kind_of_weights(
+    taggers: dict[str, mg.Tagger], name: str
+) -> None:
+    for kind, tagger in taggers.items():
+        extra = {"scale": np.ones(1, np.float32), "codebook": np.ones(256, np.float32)}[name]
+        if name not in tagger.saved.arrays:
+            with pytest.raises(mg.ModelError, match=name):
+                mg.Tagger.from_bytes(forged(tagger, {name: extra}))
+        else:
+            assert kind in ("16 bits", "8 bits")
 
 
 @pytest.mark.parametrize(

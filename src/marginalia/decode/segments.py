@@ -38,7 +38,7 @@ SETTINGS = (
 ENCODING = "IOB2"
 
 _MOST_LABELS = 4096  # transitions take 8 bytes per pair of labels
-_NO_LABEL = 2**32 - 1
+NO_LABEL = 2**32 - 1
 
 
 def segment_shape(
@@ -52,18 +52,21 @@ def segment_shape(
         )
     if encoding not in (None, ENCODING):
         raise ValueError(f"segments: labels are spelled in {encoding}, expected {ENCODING}")
+    inside = np.array(inside_labels(labels, encoding), np.uint32)
+    return _core.SegmentShape(inside, settings["max-length"], has_label_bigram(program), has_ends(program))
+
+
+def inside_labels(labels: Sequence[str], encoding: str | None) -> list[int]:
+    """By label: the one that continues what it begins, itself if it continues, `NO_LABEL` if nothing does."""
     numbers = {label: i for i, label in enumerate(labels)}
-    inside = [_inside(label, numbers) if encoding else _NO_LABEL for label in labels]
-    return _core.SegmentShape(
-        np.array(inside, np.uint32), settings["max-length"], has_label_bigram(program), has_ends(program)
-    )
+    return [_inside(label, numbers) if encoding else NO_LABEL for label in labels]
 
 
 def _inside(label: str, numbers: dict[str, int]) -> int:
     """The label of the tokens that continue a segment which this one begins; it itself if it continues."""
     if label == "O":
-        return _NO_LABEL
-    return numbers[label] if label[0] == "I" else numbers.get(f"I{label[1:]}", _NO_LABEL)
+        return NO_LABEL
+    return numbers[label] if label[0] == "I" else numbers.get(f"I{label[1:]}", NO_LABEL)
 
 
 def settle(settings: dict[str, Any], lengths: Counter[int]) -> list[str]:
