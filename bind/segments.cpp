@@ -6,8 +6,12 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "arrays.hpp"
 #include "bind.hpp"
+#include "confidences.hpp"
 #include "features/segment_examples.hpp"
 #include "model_arrays.hpp"
 #include "search/segment_model.hpp"
@@ -89,6 +93,10 @@ std::shared_ptr<OwnedScores> make_scores(const SegmentShape& shape, const Input<
   const std::size_t most = owned->scores.most, types = shape.types();
   if (segments.size() != length * most * types || constants.size() != shape.constants())
     throw std::invalid_argument("segments: scores do not fit the shape");
+  for (const auto* scores : {&segments, &constants})
+    if (!std::all_of(scores->data(), scores->data() + scores->size(),
+                     [](double x) { return std::isfinite(x); }))
+      throw std::invalid_argument("segments: a score is not finite");
   for (std::size_t at = 0; at < constants.size(); ++at) owned->constants.set(shape, at, constants.data()[at]);
   for (std::size_t b = 0; b < length; ++b)
     for (std::size_t tokens = 1; tokens <= owned->scores.longest(b); ++tokens)
@@ -259,6 +267,10 @@ void bind_model(nb::module_& m) {
           },
           "program"_a, "table"_a, "k"_a, "space"_a,
           "The same by vote of all versions of the weights among the k best.")
+      .def("confidences", &confidences<BoundSegmentModel, SegmentProgram, SegmentModel::Space>, "program"_a,
+           "table"_a, nb::arg("labels").noconvert(), nb::arg("sentences").noconvert(), "spelling"_a,
+           "factor"_a, "space"_a,
+           "P(label) by token, P(span), first and last token of spans, P(output); scores times a factor.")
       .def(
           "lattice",
           [](const BoundSegmentModel& b, const SegmentProgram& program, const TokenTable& table,

@@ -11,6 +11,7 @@
 namespace marginalia {
 
 inline constexpr std::uint32_t kNoLabel = UINT32_MAX;
+inline constexpr std::uint32_t kMostTokens = 1000;  // of a segment: memory grows with them
 
 struct Segment {
   std::size_t begin, last;  // tokens, both included
@@ -67,6 +68,7 @@ struct SegmentConstants {
   explicit SegmentConstants(const SegmentShape& shape)
       : start(shape.types()), end(shape.types()), transition(shape.types() * shape.types()) {}
   void set(const SegmentShape& shape, std::size_t at, double value);  // constant number `at` of row 0
+  void scale(double factor);
 };
 
 }  // namespace marginalia

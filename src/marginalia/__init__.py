@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from marginalia.decode import Tagged, Tagger, load
     from marginalia.deploy import Shrunk, export, shrink
     from marginalia.errors import DataError, MarginaliaError, ModelError, SettingsError
-    from marginalia.learn import Progress, train
+    from marginalia.learn import Progress, calibrate, train
 
 __version__ = "0.1.0"
 
@@ -31,7 +31,7 @@ _HOMES = {
     "decode": ("Tagged", "Tagger", "load"),
     "deploy": ("Shrunk", "export", "shrink"),
     "errors": ("DataError", "MarginaliaError", "ModelError", "SettingsError"),
-    "learn": ("Progress", "train"),
+    "learn": ("Progress", "calibrate", "train"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -46,6 +46,7 @@ __all__ = [
     "Span",
     "Tagged",
     "Tagger",
+    "calibrate",
     "export",
     "load",
     "read_conll",

@@ -353,7 +353,8 @@ def test_scheme_examples_are_right() -> None:
 
 KEY_COMMANDS = {
     "train": "train train.txt -o new.mg --columns 'word pos chunk' --dev dev.txt --set passes=1 --quiet",
-    "eval": "eval model.mg test.txt --compare test.txt",
+    "eval": "eval crf.mg test.txt --compare test.txt --reliability",
+    "calibrate": "calibrate model.mg test.txt -o new.mg",
     "inspect": "inspect model.mg",
     "shrink": "shrink model.mg --target 20kB -o small.mg",
 }
@@ -362,6 +363,8 @@ KEY_COMMANDS = {
 @pytest.mark.parametrize("verb", KEY_COMMANDS)
 def test_the_keys_of_json_output_are_on_the_page(verb: str, tmp_path: Path) -> None:
     shell = prepared(tmp_path)
+    if verb == "eval":
+        shell.sh("marginalia train train.txt -o crf.mg --learner crf --set passes=2 -q")
     printed = set(json.loads(shell.sh(f"marginalia {KEY_COMMANDS[verb]} --json")))
     keys = {key for row in rows_of(f"docs/{verb}.md", "key") for key in re.findall(r"`(\w+)`", row[0])}
     if verb == "shrink":  # those on the page are of a candidate

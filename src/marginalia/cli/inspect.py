@@ -142,8 +142,13 @@ def _facts(found: dict[str, Any]) -> Iterator[str]:
         "settings": " ".join(f"{name}={_spelled(value)}" for name, value in found["settings"].items()),
         "seed": str(found["seed"]),
         "data": f"fingerprint {found['fingerprint']}",
+        "scores": _calibrated(found["calibration"]),
     }
     yield from (f"  {name:9} {text}" for name, text in facts.items() if text)
+
+
+def _calibrated(calibration: dict[str, Any]) -> str:
+    return f"calibrated, temperature {calibration['temperature']:.4g}" if calibration else ""
 
 
 def _history(history: list[dict[str, Any]]) -> Iterator[str]:

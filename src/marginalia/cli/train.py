@@ -52,7 +52,9 @@ def add_parser(verbs: Verbs) -> None:
         "--dev", metavar="FILE", action="append", help="held-out data, to keep the best pass and stop early"
     )
     parser.add_argument("--task", metavar="NAME", help="defaults for a kind of work (default: fields)")
-    parser.add_argument("--structure", metavar="NAME", help="what an output is (default: chain)")
+    parser.add_argument(
+        "--structure", metavar="NAME", help="what an output is: chain (the default) or segments"
+    )
     parser.add_argument(
         "--features", metavar="NAME|FILE", help="a set or a template file (default: the task's)"
     )
@@ -133,7 +135,7 @@ def prepare(plan: Plan, train: list[str], dev: list[str]) -> Training:
         learner=plan.learner,
         seed=plan.seed,
         lists=plan.lists,
-        settings=learn.inherited(start, plan.settings, plan.features, plan.lists),
+        settings=learn.inherited(start, plan.settings, plan.features, plan.lists, plan.structure),
     )
     return learn.prepare(
         train,

@@ -77,7 +77,7 @@ class ChainExtraction:
 class ChainTraining:
     """A chain over labels that are being learned: what a learner needs to know of it."""
 
-    notes: Sequence[str] = ()
+    grows = False
 
     def __init__(
         self,

@@ -7,6 +7,7 @@ docs/segments.md for the formulas.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -22,6 +23,7 @@ from marginalia.features.compiling import compile_segment_program, has_ends, has
 from marginalia.features.program import Program
 from marginalia.model import SavedModel
 
+_MOST_TOKENS = 1000  # kMostTokens of core/search/segment_shape.hpp
 SETTINGS = (
     Setting(
         "max-length",
@@ -29,7 +31,7 @@ SETTINGS = (
         "Tokens of the longest segment. Longer ones of the training data are cut into pieces (and counted); "
         "auto: as long as the longest of them.",
         1,
-        1000,
+        _MOST_TOKENS,
         words=("auto",),
     ),
 )
@@ -67,10 +69,13 @@ def _inside(label: str, numbers: dict[str, int]) -> int:
     return numbers[label] if label[0] == "I" else numbers.get(f"I{label[1:]}", NO_LABEL)
 
 
-def settle(settings: dict[str, Any], longest: int) -> None:
-    """What follows from the data: how long segments may be."""
+def settle(settings: dict[str, Any], lengths: Counter[int]) -> list[str]:
+    """What follows from the data: how long segments may be, and how many are longer."""
     if settings["max-length"] == "auto":
-        settings["max-length"] = max(longest, 1)
+        settings["max-length"] = min(max(lengths, default=1), _MOST_TOKENS)
+    most: int = settings["max-length"]
+    cut = sum(count for length, count in lengths.items() if length > most)
+    return [f"cut {cut} segments of more than max-length={most} tokens into pieces"] if cut else []
 
 
 class SegmentExtraction:
@@ -110,17 +115,15 @@ class SegmentTraining:
         # Rows are for features of right outputs, and of wrong ones that learning meets; learners that look
         # for no outputs, and cut-offs, leave the latter out.
         self._open = settings.get("support") is None and self._cutoff <= 1
-        self._cut = 0
 
     @property
-    def notes(self) -> list[str]:
-        """What the user should know."""
-        cut = f"cut {self._cut} segments of more than max-length={self._shape.most} tokens into pieces"
-        return [cut] if self._cut else []
+    def grows(self) -> bool:
+        """Whether features may get rows while learning goes on."""
+        return self._open
 
     def set_gold(self, examples: _core.SegmentExamples, ids: Ids) -> None:
         """The right outputs; segments that are too long are cut."""
-        self._cut = max(self._cut, examples.set_gold(ids, self._shape))
+        examples.set_gold(ids, self._shape)
 
     def choose_features(
         self, batches: Callable[[], Iterator[_core.SegmentExamples]], kept: list[Any]
@@ -150,6 +153,7 @@ _PARTS = Parts(
     _core.SegmentModel,
     compile_segment_program,
     _core.SegmentSpace,
+    labels_are_whole=False,
 )
 
 

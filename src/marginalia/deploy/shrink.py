@@ -211,12 +211,12 @@ def _score(tagger: Tagger, held_out: HeldOut) -> float:
     """F1 of spans, or accuracy of plain tags."""
     numbers = {label: i for i, label in enumerate(tagger.labels)}
     gold, predicted, starts, tokens = [], [], [], 0
-    for batch, ids in tagger.tag_batches(held_out.batches, held_out.threads):
+    for batch, answer in tagger.tag_batches(held_out.batches, held_out.threads):
         table = batch.block.table
         names, own = table.distinct(batch.block.index(held_out.label))
         known = np.array([numbers.setdefault(name, len(numbers)) for name in names], np.int32)
         gold.append(known[own])
-        predicted.append(ids)
+        predicted.append(answer.ids)
         starts.append(table.sentence_starts[:-1] + tokens)
         tokens += table.tokens
     report = score_ids(

@@ -86,7 +86,7 @@ class Training:
         self.data = TrainingSet(
             corpus, lambda index: kind.extraction(compiled, index, settings), self.coder, settings, warm
         )
-        kind.settle(settings, self.coder.longest)
+        told = kind.settle(settings, self.coder.lengths)
         self._structure = kind.training(
             self.coder.labels, self.coder.encoding, settings, self._program, self.data.extraction
         )
@@ -104,7 +104,7 @@ class Training:
         self.history: list[Progress] = []
         self.report: Report | None = None
         self.notes = [f"left out for want of columns: {line}" for line in self._program.left_out]
-        self.notes += self._structure.notes
+        self.notes += told
         if recipe.settings.get("parallel") == "mix" and self._threads == 1:
             self.notes.append("parallel=mix needs --threads of at least 2: there is one model")
         if self.coder.repaired:
@@ -117,7 +117,8 @@ class Training:
 
     def _load_program(self, corpus: Corpus) -> Program:
         layout = corpus.layout
-        return load_features(self.recipe.features, layout.columns, layout.label, self.recipe.lists)
+        templates = STRUCTURES[self.recipe.structure].list_templates
+        return load_features(self.recipe.features, layout.columns, layout.label, self.recipe.lists, templates)
 
     def _setup(self) -> Setup:
         return Setup(
@@ -201,7 +202,7 @@ class Training:
             f"list.{name}": phrases.states for name, phrases in self._phrases.items()
         }
         if self.recipe.settings["state"]:
-            arrays |= state_arrays(self._run, self.data.index, self._passes)
+            arrays |= state_arrays(self._run, self.data.index, self._passes, self._structure.grows)
         return Tagger(
             SavedModel(
                 labels=tuple(self.coder.labels),

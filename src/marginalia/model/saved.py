@@ -13,6 +13,7 @@ from marginalia.errors import ModelError
 from marginalia.features.program import Program
 
 Arrays = dict[str, npt.NDArray[Any]]
+LEAST_TEMPERATURE, MOST_TEMPERATURE = 1e-6, 1e12
 BLOCK = 64  # slots that share a base in shrunk models, as kBlock in core/weights/frozen.hpp
 
 
@@ -22,7 +23,8 @@ class SavedModel:
 
     `labels` are spelled in the scheme `encoding`; users see `scheme`. `columns` are those of the
     training data, `label` the one among them to predict, `options` those of their reader. `arrays` hold
-    the weights (see docs/model-file.md).
+    the weights (see docs/model-file.md). `calibration` has the `temperature` that makes scores
+    log-probabilities, if one was fitted.
     """
 
     labels: tuple[str, ...]
@@ -40,6 +42,7 @@ class SavedModel:
     options: dict[str, Any] = field(default_factory=dict)
     history: list[dict[str, Any]] = field(default_factory=list)
     diagnostics: dict[str, Any] = field(default_factory=dict)
+    calibration: dict[str, Any] = field(default_factory=dict)
     arrays: Arrays = field(default_factory=dict, repr=False)
 
     def metadata(self) -> dict[str, Any]:
@@ -162,13 +165,15 @@ _KINDS: dict[str, tuple[type, ...]] = {
     "options": (dict,),
     "history": (list,),
     "diagnostics": (dict,),
+    "calibration": (dict,),
 }
+_YOUNGER = ("diagnostics", "calibration")  # older files have none
 
 
 def _checked(data: dict[str, Any]) -> dict[str, Any]:
     values = {}
     for name, kinds in _KINDS.items():
-        value = data.get(name, {}) if name == "diagnostics" else data[name]  # older files have none
+        value = data.get(name, {}) if name in _YOUNGER else data[name]
         if not isinstance(value, kinds):
             raise TypeError(f"{name} is {type(value).__name__}")
         values[name] = value
@@ -188,6 +193,9 @@ def _check_layout(data: dict[str, Any], program: Program) -> None:
         raise ValueError(f"there is no column {', '.join(unknown)}")
     if not all(isinstance(record, dict) for record in data["history"]):
         raise TypeError("history is not a list of records")
+    temperature = data["calibration"]["temperature"] if data["calibration"] else 1.0
+    if type(temperature) not in (int, float) or not LEAST_TEMPERATURE <= temperature <= MOST_TEMPERATURE:
+        raise ValueError(f"the temperature is {temperature!r}")
 
 
 def _check_arrays(arrays: Arrays) -> None:
