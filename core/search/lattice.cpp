@@ -80,6 +80,8 @@ void Lattice::begin(std::size_t tokens) {
   node.assign(tokens * labels(), 0.0);
   edges_ = nullptr;
   local_pairs_ = false;
+  first_divisor_ = 0.0;
+  free_node_.clear();
 }
 
 void Lattice::set_edges(const EdgeWeights& weights, std::span<const std::uint32_t> rows,
@@ -122,8 +124,9 @@ const double* Lattice::pairs_at(std::size_t t) const {
 double Lattice::log_sum_of_choices(std::size_t t, std::size_t older, std::size_t before,
                                    const double* pairs) const {
   const std::size_t n = labels();
-  std::vector<double> scores(node.begin() + static_cast<std::ptrdiff_t>(t * n),
-                             node.begin() + static_cast<std::ptrdiff_t>((t + 1) * n));
+  const std::vector<double>& all = free_node_.empty() ? node : free_node_;
+  std::vector<double> scores(all.begin() + static_cast<std::ptrdiff_t>(t * n),
+                             all.begin() + static_cast<std::ptrdiff_t>((t + 1) * n));
   for (std::size_t c = 0; c < n; ++c) {
     scores[c] += pairs[before * n + c];
     if (shape->order == 2) scores[c] += constants->trigram[(older * n + before) * n + c];
@@ -155,7 +158,8 @@ void Lattice::make_local_by_label() {
     }
   }
   if (most == kIllegal) return;
-  for (std::size_t c = 0; c < n; ++c) node[c] -= most + std::log(sum);
+  first_divisor_ = most + std::log(sum);
+  for (std::size_t c = 0; c < n; ++c) node[c] -= first_divisor_;
 }
 
 double Lattice::divisor_ahead(std::size_t t, std::size_t before, std::size_t label) const {
@@ -172,6 +176,19 @@ void Lattice::finish() {
   divisors_.assign(length * labels(), 0.0);
   make_local_by_label();
   if (local_pairs_) keep_pairs();
+}
+
+void Lattice::allow(std::size_t t, std::span<const std::uint8_t> labels) {
+  if (free_node_.empty()) free_node_ = node;
+  for (std::size_t c = 0; c < labels.size(); ++c)
+    if (labels[c] == 0) node[t * labels.size() + c] = kIllegal;
+}
+
+std::vector<double> divisors(const Lattice& lattice, const std::uint32_t* labels) {
+  std::vector<double> found(lattice.length, lattice.first_divisor());
+  for (std::size_t t = 1; t < lattice.length; ++t)
+    found[t] = lattice.divisor_ahead(t - 1, t == 1 ? lattice.labels() : labels[t - 2], labels[t - 1]);
+  return found;
 }
 
 double path_score(const Lattice& lattice, const std::uint32_t* labels) {

@@ -87,7 +87,12 @@ def seekable(paths: Sequence[str]) -> Iterator[list[str]]:
     import tempfile
 
     with tempfile.TemporaryDirectory(prefix="marginalia-") as folder:
-        yield [_copied(path, f"{folder}/{i}") if _once(path) else path for i, path in enumerate(paths)]
+        yield [
+            _copied(path, f"{folder}/{i}-{'stdin' if path == STDIN else os.path.basename(path)}")
+            if _once(path)
+            else path
+            for i, path in enumerate(paths)
+        ]
 
 
 def _once(path: str) -> bool:

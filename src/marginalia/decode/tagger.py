@@ -5,21 +5,23 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from itertools import islice, pairwise
+from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from marginalia.corpus.batches import Batch, in_groups
-from marginalia.corpus.blocks import Block, pack
-from marginalia.corpus.records import Sentence, Span
-from marginalia.corpus.schemes import convert, labels_of, spans_of
+from marginalia.corpus.blocks import pack
+from marginalia.corpus.records import Sentence
+from marginalia.corpus.streams import Source, Target, open_target
+from marginalia.decode.explanation import Explanation, explain
+from marginalia.decode.spelling import Spelling
 from marginalia.decode.structures import STRUCTURES
+from marginalia.decode.tagged import Tagged
 from marginalia.errors import DataError, ModelError, SettingsError
 from marginalia.model import SavedModel, file
+from marginalia.model.table import weight_lines, with_weights
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -27,24 +29,6 @@ if TYPE_CHECKING:
 Ids = npt.NDArray[np.int32]
 Input = Sentence | Sequence[str] | Mapping[str, Sequence[str]]
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class Tagged:
-    """A labelled sentence: its tokens, a label for each, and the spans they spell (if they spell spans)."""
-
-    tokens: tuple[str, ...]
-    labels: tuple[str, ...]
-    scheme: str | None = None
-    score: float | None = None
-
-    @cached_property
-    def spans(self) -> tuple[Span, ...]:
-        """What the labels spell; nothing if they are plain tags."""
-        return tuple(spans_of(self.labels, self.scheme)) if self.scheme else ()
-
-    def __iter__(self) -> Iterator[tuple[str, str]]:
-        return iter(zip(self.tokens, self.labels, strict=True))
 
 
 class Tagger:
@@ -59,7 +43,7 @@ class Tagger:
         self._by_document = saved.settings.get("unit") == "document"
         self.decoder = STRUCTURES[saved.structure].decoder(saved)
         try:
-            self._spelling = _Spelling(saved)
+            self._spelling = Spelling(saved)
         except (DataError, SettingsError) as error:
             raise ModelError(f"the model's labels do not fit its scheme: {error}") from error
 
@@ -109,6 +93,20 @@ class Tagger:
             labels = tuple(self._spelling.user_labels(ids.tolist()))
             yield Tagged(tokens, labels, self.saved.scheme, score)
 
+    def explain(
+        self, sentence: Input, against: str | Sequence[str] | None = None, *, cite: int = 0
+    ) -> Explanation:
+        """Why the model labels a sentence as it does: its choice against another output, term by term.
+
+        `against`: None for the runner-up, a list of labels, or a wish such as "3=B-NP" or "3-5=NP" (tokens
+        count from 1), which stands for the best output that has this label or span. `cite`: how many of the
+        training examples that taught a weight most are named with each reason (see docs/provenance.md).
+        """
+        record = self._record(sentence)
+        block = pack([record], self.feature_columns)
+        tokens = tuple(record.columns[self.feature_columns[0]])
+        return explain(self.saved, self.decoder, self._spelling, block, tokens, against, cite)
+
     def marginals(self, sentence: Input) -> npt.NDArray[np.float64]:
         """P(label | sentence) of each token, [tokens, model labels], taking scores as log-probabilities.
 
@@ -118,6 +116,16 @@ class Tagger:
         block = pack([self._record(sentence)], self.feature_columns)
         node: npt.NDArray[np.float64] = self.decoder.expectations(block, 0)["node"]
         return node
+
+    def export_weights(self, target: Target) -> None:
+        """Write all weights as a table to be edited (docs/inspect.md)."""
+        with open_target(target) as write:
+            for line in weight_lines(self.saved):
+                write(line)
+
+    def with_weights(self, source: Source) -> Tagger:
+        """The model with the weights of such a table."""
+        return Tagger(with_weights(self.saved, source))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model file; an old file of that name survives any failure."""
@@ -160,44 +168,6 @@ class Tagger:
 
     def _tagged(self, record: Sentence, labels: Sequence[str]) -> Tagged:
         return Tagged(tuple(record.columns[self.feature_columns[0]]), tuple(labels), self.saved.scheme)
-
-
-class _Spelling:
-    """Model labels to the user's: the same, unless the model was trained in another scheme."""
-
-    def __init__(self, saved: SavedModel) -> None:
-        self._saved = saved
-        # The spans of documents may go on from one sentence to the next: as labels of sentences they may not.
-        crosses = saved.scheme is not None and saved.settings.get("unit") == "document"
-        self._same = saved.scheme == saved.encoding and not crosses
-        self.labels = list(saved.labels) if self._same else _all_labels(saved)
-        self._numbers = {label: i for i, label in enumerate(self.labels)}
-
-    def user_labels(self, ids: Sequence[int] | npt.NDArray[Any]) -> list[str]:
-        labels = [self._saved.labels[i] for i in ids]
-        if self._same or self._saved.encoding is None or self._saved.scheme is None:
-            return labels
-        return convert(labels, self._saved.encoding, self._saved.scheme)
-
-    def user_ids(self, ids: Ids, block: Block) -> Ids:
-        if self._same:
-            return ids
-        starts = block.table.sentence_starts.tolist()
-        out: list[int] = []
-        for first, last in pairwise(starts):
-            out += [self._numbers[label] for label in self.user_labels(ids[first:last])]
-        return np.array(out, np.int32)
-
-
-def _all_labels(saved: SavedModel) -> list[str]:
-    """Every label that the user's scheme can write for the model's types."""
-    types = dict.fromkeys(label.partition("-")[2] for label in saved.labels if label != "O")
-    scheme = str(saved.scheme)
-    found = dict.fromkeys(["O"] if "O" in saved.labels else [])
-    for type_ in types:
-        for spans in ([(0, 1)], [(0, 3)], [(0, 2), (2, 4)], [(0, 1), (1, 2)]):
-            found |= dict.fromkeys(labels_of([Span(b, e, type_) for b, e in spans], spans[-1][1], scheme))
-    return list(found)
 
 
 def in_order(work: Callable[[Any], T], items: Iterable[Any], threads: int) -> Iterator[T]:

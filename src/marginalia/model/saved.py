@@ -11,8 +11,7 @@ import numpy.typing as npt
 from marginalia import _core
 from marginalia.errors import ModelError
 from marginalia.features.program import Program
-
-Arrays = dict[str, npt.NDArray[Any]]
+from marginalia.model.provenance import Arrays, check_provenance
 
 
 @dataclass(frozen=True)
@@ -21,7 +20,8 @@ class SavedModel:
 
     `labels` are spelled in the scheme `encoding`; users see `scheme`. `columns` are those of the
     training data, `label` the one among them to predict, `options` those of their reader. `arrays` hold
-    the weights (see docs/model-file.md).
+    the weights (see docs/model-file.md). `files` are those that provenance cites; `edits` has a record for
+    each time that weights were changed by hand.
     """
 
     labels: tuple[str, ...]
@@ -39,6 +39,8 @@ class SavedModel:
     options: dict[str, Any] = field(default_factory=dict)
     history: list[dict[str, Any]] = field(default_factory=list)
     diagnostics: dict[str, Any] = field(default_factory=dict)
+    files: list[str] = field(default_factory=list)
+    edits: list[dict[str, Any]] = field(default_factory=list)
     arrays: Arrays = field(default_factory=dict, repr=False)
 
     def metadata(self) -> dict[str, Any]:
@@ -54,6 +56,7 @@ class SavedModel:
             program = Program.from_json(data["program"])
             _check_layout(checked, program)
             _check_arrays(arrays)
+            check_provenance(arrays, checked["files"])
         except (KeyError, TypeError, ValueError) as error:
             raise ModelError(f"the model's description is damaged: {error!r}") from error
         return cls(program=program, arrays=arrays, **checked)
@@ -117,13 +120,16 @@ _KINDS: dict[str, tuple[type, ...]] = {
     "options": (dict,),
     "history": (list,),
     "diagnostics": (dict,),
+    "files": (list,),
+    "edits": (list,),
 }
+_SINCE: dict[str, Any] = {"diagnostics": {}, "files": [], "edits": []}  # what older files have none of
 
 
 def _checked(data: dict[str, Any]) -> dict[str, Any]:
     values = {}
     for name, kinds in _KINDS.items():
-        value = data.get(name, {}) if name == "diagnostics" else data[name]  # older files have none
+        value = data.get(name, _SINCE[name]) if name in _SINCE else data[name]
         if not isinstance(value, kinds):
             raise TypeError(f"{name} is {type(value).__name__}")
         values[name] = value
@@ -141,8 +147,11 @@ def _check_layout(data: dict[str, Any], program: Program) -> None:
     unknown = sorted({data["label"], *program.columns} - set(data["columns"]))
     if unknown:
         raise ValueError(f"there is no column {', '.join(unknown)}")
-    if not all(isinstance(record, dict) for record in data["history"]):
-        raise TypeError("history is not a list of records")
+    for name in ("history", "edits"):
+        if not all(isinstance(record, dict) for record in data[name]):
+            raise TypeError(f"{name} is not a list of records")
+    if not all(isinstance(name, str) for name in data["files"]):
+        raise TypeError("files is not a list of names")
 
 
 def _check_arrays(arrays: Arrays) -> None:
