@@ -31,6 +31,19 @@ struct Lessons {
   std::vector<Lesson> all;
 };
 
+nb::tuple flat_lessons(const Lessons& lessons) {
+  std::vector<std::uint32_t> rows, outputs, examples;
+  std::vector<double> parts;
+  for (const Lesson& lesson : lessons.all) {
+    rows.push_back(lesson.row);
+    outputs.push_back(lesson.output);
+    examples.push_back(lesson.example);
+    parts.push_back(lesson.part);
+  }
+  return nb::make_tuple(give(std::move(rows)), give(std::move(outputs)), give(std::move(examples)),
+                        give(std::move(parts)));
+}
+
 // Row by row of a model, and one more for the constants: the training rows.
 std::vector<std::uint32_t> rows_and_constants(std::vector<std::uint32_t> rows) {
   // Row 0, which stands for empty slots, is that of the constants.
@@ -271,7 +284,8 @@ void bind_weights(nb::module_& m) {
                   "The mean of each weight, or of those that are not zero.")
       .def_static("sum", &sum, "all"_a, "factors"_a, "The sum of each weight, each set times its factor.");
   nb::class_<VoteStorage>(m, "Votes", "All changes of weights, by weight.");
-  nb::class_<Lessons>(m, "Lessons", "What each example has of each weight.");
+  nb::class_<Lessons>(m, "Lessons", "What each example has of each weight.")
+      .def("flat", &flat_lessons, "Rows, outputs, examples and parts, by row, output and example.");
   nb::class_<WeightTable>(m, "WeightTable", "Weights to learn.")
       .def("__init__", &make_table, "rows"_a, "constants"_a, "penalty"_a = "none", "rate"_a = 0.0,
            "variances"_a = false, "log"_a = false, "lessons"_a = false)

@@ -22,11 +22,13 @@ edge: word[0]
 
 @pytest.fixture(scope="session")
 def taggers(toys: Callable[..., Any], tmp_path_factory: pytest.TempPathFactory) -> dict[str, mg.Tagger]:
-    """By name: a plain one, and one with edge features, a phrase list, another encoding and order 2."""
+    """By name: a plain one, and one with edge features, a phrase list, another encoding, order 2 and
+    provenance."""
     folder = tmp_path_factory.mktemp("templates")
     (folder / "templates.txt").write_text(TEMPLATES)
     (folder / "x.txt").write_text("x1\nx2 x3\ny7\n")
     full: dict[str, Any] = {"features": str(folder / "templates.txt"), "order": 2, "encode": "IOBES"}
+    full |= {"provenance": True, "lessons": 3}
     return {
         "plain": mg.train(toys(12), passes=2, names=False),
         "full": mg.train(toys(40), passes=3, dev=toys(10, seed=2), **full),

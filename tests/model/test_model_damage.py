@@ -224,6 +224,7 @@ def use(tagger: mg.Tagger, toys: Toys) -> None:
 
         block = pack([record], tagger.feature_columns)
         tagger.decoder.features_of(block, 0, tagger.decoder.best(block).tolist())
+        tagger.explain(columns, cite=3 if "lesson_parts" in tagger.saved.arrays else 0).to_text()
     for label in tagger.saved.labels:
         Inspection(tagger.saved).strongest(label, 3)
     Inspection(tagger.saved).transitions(3)

@@ -112,7 +112,7 @@ def _place(column: str, value: Value) -> str:
         end = "of the sentence" if value.offset >= 0 else "from the end of the sentence"
         return f"{column} {number + 1} {end}"
     if value.anchor == "whole":
-        return f"the segment's {column}"
+        return f"the whole segment's {column}"
     if value.anchor == "i":
         return f"a {column} between the segment's ends" + (f" ({value.offset:+})" if value.offset else "")
     if value.anchor == "j":

@@ -59,9 +59,8 @@ def feature_of(saved: SavedModel, row: int) -> str:
 
 
 def _line(kind: str, feature: str, labels: Sequence[str], weight: np.float32) -> str:
-    # The shortest number that is this float and no other.
-    number = np.format_float_scientific(weight, trim="0") if not 1e-4 <= abs(weight) < 1e16 else str(weight)
-    return f"{kind}\t{_escaped(feature)}\t{' '.join(labels)}\t{number}\n"
+    # numpy writes the shortest number that is this float and no other.
+    return f"{kind}\t{_escaped(feature)}\t{' '.join(labels)}\t{weight!s}\n"
 
 
 def _escaped(text: str) -> str:
@@ -112,7 +111,7 @@ def with_weights(saved: SavedModel, source: Source) -> SavedModel:
     table = _Reader(saved, source).read()
     old = _places(saved)
     new = {place: weight for place, weight in table.weights.items() if weight}
-    changed = sum(place in old and old[place] != weight for place, weight in new.items())
+    changed = sum(bool(place in old and old[place] != weight) for place, weight in new.items())
     counts = {"changed": changed, "added": len(new.keys() - old), "removed": len(old.keys() - new)}
     if not any(counts.values()):
         return saved
