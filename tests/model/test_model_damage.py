@@ -355,3 +355,25 @@ def test_damaged_programs_are_refused(taggers: dict[str, mg.Tagger], old: str, n
         pytest.skip(f"this program has no {old}")
     with pytest.raises(mg.ModelError):
         mg.Tagger.from_bytes(forged(taggers["full"], program=Text(text.replace(old, new, 1))))
+
+
+def test_provenance_that_does_not_fit_is_refused(taggers: dict[str, mg.Tagger]) -> None:
+    tagger = taggers["full"]
+    arrays = tagger.saved.arrays
+    examples, ends = arrays["lesson_examples"], arrays["lesson_end"]
+    nothing = np.full_like(arrays["lesson_parts"], np.nan)
+    wrong: list[tuple[dict[str, Any], dict[str, Any]]] = [
+        ({}, {"files": ["one", "two"]}),
+        ({}, {"files": []}),
+        ({}, {"files": [1]}),
+        ({}, {"edits": [1]}),
+        ({"lesson_examples": examples + np.uint32(len(arrays["example_lines"]) + 1)}, {}),
+        ({"lesson_end": ends[::-1].copy()}, {}),
+        ({"lesson_parts": nothing}, {}),
+        ({"lesson_outputs": np.zeros_like(arrays["lesson_outputs"])}, {}),
+    ]
+    for changed, fields in wrong:
+        with pytest.raises(mg.ModelError):
+            mg.Tagger.from_bytes(forged(tagger, changed, **fields))
+    without = dict.fromkeys([name for name in arrays if name.startswith(("lesson_", "example_", "file_"))])
+    mg.Tagger.from_bytes(forged(tagger, without, files=[]))

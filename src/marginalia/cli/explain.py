@@ -113,8 +113,9 @@ def text_sentence(tagger: Tagger, args: argparse.Namespace) -> Mapping[str, Sequ
     if given:
         raise UsageError(f"{given[0]} is for --input FILE.")
     columns, saved = tagger.feature_columns, tagger.saved
-    usual = "characters" if saved.format == "segmented" else saved.options.get("tokenizer", "whitespace")
-    cuts = tokenizer_named(args.tokenizer or (usual if len(columns) == 1 else "whitespace"))(args.text)
+    usual = {"segmented": "characters", "jsonl": "words"}.get(saved.format, "whitespace")
+    kept = saved.options.get("tokenizer", usual) if len(columns) == 1 else "whitespace"
+    cuts = tokenizer_named(args.tokenizer or kept)(args.text)
     tokens = [args.text[start:end] for start, end in cuts]
     if not tokens:
         raise DataError("TEXT: found no tokens, expected at least one")

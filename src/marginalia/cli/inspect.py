@@ -96,7 +96,7 @@ def _exchange(args: argparse.Namespace) -> int:
     tagger = load(args.model).with_weights(args.table)
     tagger.save(args.output)
     made = tagger.saved.edits[-1:] if tagger.saved.edits != load(args.model).saved.edits else []
-    what = ", ".join(f"{n:,} {name}" for name, n in made[0].items()) if made else "no weight changed"
+    what = _edit(made[0]) if made else "no weight changed"
     Notes(sys.stderr).say(f"{args.output}: {what}")
     return 0
 
@@ -187,7 +187,7 @@ def _facts(found: dict[str, Any]) -> Iterator[str]:
 
 
 def _edit(record: dict[str, Any]) -> str:
-    return ", ".join(f"{number} {name}" for name, number in record.items())
+    return ", ".join(f"{record.get(name, 0)} {name}" for name in ("changed", "added", "removed"))
 
 
 def _history(history: list[dict[str, Any]]) -> Iterator[str]:
