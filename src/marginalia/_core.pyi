@@ -241,6 +241,11 @@ class Votes:
 class Lessons:
     """What each example has of each weight."""
 
+    def flat(
+        self,
+    ) -> tuple[NDArray[numpy.uint32], NDArray[numpy.uint32], NDArray[numpy.uint32], NDArray[numpy.float64]]:
+        """Rows, outputs, examples and parts, by row, output and example."""
+
 class WeightTable:
     """Weights to learn."""
 

@@ -166,3 +166,11 @@ def test_an_old_page_survives_a_failure(run: Run, model: Path, tmp_path: Path) -
     page.write_text("old")
     assert run("explain", model, TEXT, "--html", page, "--against", "9=O")[0] == 1
     assert page.read_text() == "old"
+
+
+def test_data_from_a_pipe_have_a_name(shell: Shell, data: Path, tmp_path: Path) -> None:
+    words = ["--columns", COLUMNS, "--set", "provenance=on", "--set", "passes=1", "-q"]
+    text = (data / "train.txt").read_bytes()
+    done = shell("train", "-", "-o", tmp_path / "m.mg", *words, input=text)
+    assert done.returncode == 0, done.stderr
+    assert mg.load(tmp_path / "m.mg").saved.files == ["stdin"]

@@ -87,12 +87,7 @@ def seekable(paths: Sequence[str]) -> Iterator[list[str]]:
     import tempfile
 
     with tempfile.TemporaryDirectory(prefix="marginalia-") as folder:
-        yield [
-            _copied(path, f"{folder}/{i}-{'stdin' if path == STDIN else os.path.basename(path)}")
-            if _once(path)
-            else path
-            for i, path in enumerate(paths)
-        ]
+        yield [_copied(path, f"{folder}/{i}") if _once(path) else path for i, path in enumerate(paths)]
 
 
 def _once(path: str) -> bool:
@@ -102,9 +97,11 @@ def _once(path: str) -> bool:
         return False
 
 
-def _copied(path: str, target: str) -> str:
+def _copied(path: str, folder: str) -> str:
     import shutil
 
+    os.mkdir(folder)  # so that the copy can have the name of what it is
+    target = os.path.join(folder, "stdin" if path == STDIN else os.path.basename(path))
     try:
         with open(target, "wb") as copy:
             if path == STDIN:

@@ -16,6 +16,7 @@ from marginalia.corpus.blocks import Block
 from marginalia.errors import MarginaliaError, ModelError
 from marginalia.features.compiling import extracted, looks_at_lists
 from marginalia.model import SavedModel, phrases_of
+from marginalia.model.constants import constant_place
 
 Ids = npt.NDArray[np.int32]
 Shape = TypeVar("Shape")
@@ -167,7 +168,7 @@ class Decoder(Generic[Shape]):
         )
 
     def _constants(self, parts: Sequence[tuple[int, int, int]]) -> Iterator[Term]:
-        """Start, end and transitions: the layout of core/search/lattice.hpp."""
+        """Start, end and transitions."""
         at, weights = (self._saved.arrays[name].tolist() for name in ("constant_at", "constants"))
         by_place = dict(zip(at, weights, strict=True))
         size, row = len(self._saved.labels), len(self._saved.arrays["keys"])
@@ -212,16 +213,20 @@ def constants_of(
     parts: Sequence[tuple[int, int, int]], size: int, order: int
 ) -> Iterator[tuple[str, int, tuple[int, ...], int, int]]:
     """Name, place in row 0, labels, first and last token of the constants of parts with their tokens."""
+
+    def place(kind: str, *labels: int) -> int:
+        return constant_place(kind, labels, size)
+
     ids = [label for label, _, _ in parts]
     for t, (label, first, last) in enumerate(parts):
         if t == 0:
-            yield "start", int(label), (label,), first, first
+            yield "start", place("start", label), (label,), first, first
         if t == len(ids) - 1:
-            yield "end", int(size + label), (label,), last, last
+            yield "end", place("end", label), (label,), last, last
         if t > 0:
-            at = 2 * size + ids[t - 1] * size + label
-            yield "transition", int(at), (ids[t - 1], label), parts[t - 1][2], first
+            pair = (ids[t - 1], label)
+            yield "transition", place("transition", *pair), pair, parts[t - 1][2], first
         if t > 0 and order == 2:
             older = size if t == 1 else ids[t - 2]
-            at = 2 * size + size * size + (older * size + ids[t - 1]) * size + label
-            yield "trigram", int(at), tuple(ids[max(t - 2, 0) : t + 1]), parts[max(t - 2, 0)][2], first
+            at = place("trigram", older, ids[t - 1], label)
+            yield "trigram", at, tuple(ids[max(t - 2, 0) : t + 1]), parts[max(t - 2, 0)][2], first

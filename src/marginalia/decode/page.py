@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from html import escape
 
 from marginalia.decode.explanation import Explanation, Reason, Side
-from marginalia.decode.telling import where
+from marginalia.decode.telling import rounded_rest, where
 from marginalia.model.provenance import Citation
 
 _STYLE = """\
@@ -69,14 +69,14 @@ def _sums(explanation: Explanation) -> Iterator[str]:
 
 
 def _reasons(explanation: Explanation, top: int | None) -> Iterator[str]:
-    shown, (left, rest) = explanation.reasons[:top], explanation.rest(top)
+    shown, (left, rest) = explanation.reasons[:top], rounded_rest(explanation, top)
     most = max((abs(number) for number in [rest, *(reason.difference for reason in shown)]), default=0.0)
     yield "<h2>Reasons, largest first</h2>\n<table>"
     yield '<tr><th class="number">part</th><th class="scale">against | for</th><th>reason</th></tr>'
     for reason in shown:
         yield _row(reason.difference, most, _told(explanation, reason))
-    if left:
-        yield _row(rest, most, f"{left} more")
+    if left or rest:
+        yield _row(rest, most, f"{left} more" if left else "rounding")
     yield "</table>"
 
 

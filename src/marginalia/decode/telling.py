@@ -54,11 +54,16 @@ def _reasons(explanation: Explanation, top: int | None, paint: Paint) -> Iterato
             yield paint(f"{citation.part:+14.{_DIGITS}f}  taught{seen} by {citation.where}", _DIM)
             if citation.text is not None:
                 yield paint(f"{'':16}{citation.text}", _DIM)
-    left, _ = explanation.rest(top)
-    # What rounding takes from the numbers above stands here, so that all of them still sum.
-    rest = round(explanation.difference, _DIGITS) - sum(round(r.difference, _DIGITS) for r in shown)
-    if left or round(rest, _DIGITS):
+    left, rest = rounded_rest(explanation, top)
+    if left or rest:
         yield f"{_number(rest, paint)}  {f'{left} more' if left else 'rounding'}"
+
+
+def rounded_rest(explanation: Explanation, top: int | None) -> tuple[int, float]:
+    """How many reasons are not shown, and their sum with what rounding takes from the numbers of the others:
+    so all that is printed still sums."""
+    shown = sum(round(reason.difference, _DIGITS) for reason in explanation.reasons[:top])
+    return explanation.rest(top)[0], round(round(explanation.difference, _DIGITS) - shown, _DIGITS)
 
 
 def _number(value: float, paint: Paint) -> str:

@@ -20,13 +20,14 @@ from marginalia.corpus.streams import Source, name_of, read_lines
 from marginalia.errors import DataError, ModelError
 from marginalia.features.compiling import extracted, has_ends, has_label_bigram
 from marginalia.features.program import Program
+from marginalia.model.constants import KINDS as CONSTANTS
+from marginalia.model.constants import constant_at, constant_count, constant_place
 from marginalia.model.freezing import frozen_arrays
 from marginalia.model.provenance import Arrays
 from marginalia.model.saved import SavedModel
 
 HEADER = ("kind", "feature", "labels", "weight")
-_CONSTANTS = {"start": 1, "end": 1, "transition": 2, "trigram": 3}
-_LABELS = {**_CONSTANTS, "feature": 1, "edge": 2}
+_LABELS = {**CONSTANTS, "feature": 1, "edge": 2}
 _ESCAPES = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
 _PLAIN = {"t": "\t", "n": "\n", "r": "\r", "s": " ", "\\": "\\", "^": "^"}
 _BEFORE = "^"
@@ -42,7 +43,7 @@ def weight_lines(saved: SavedModel) -> Iterator[str]:
     size, labels = len(saved.labels), [_label(label) for label in saved.labels]
     at, constants = (saved.arrays[name] for name in ("constant_at", "constants"))
     for place, weight in sorted(zip(at.tolist(), constants, strict=True)):
-        kind, ids = _constant_at(place, size)
+        kind, ids = constant_at(place, size)
         yield _line(kind, "", [_BEFORE if i == size else labels[i] for i in ids], weight)
     rows = np.flatnonzero(saved.arrays["keys"]).tolist()
     named = sorted((saved.is_edge(row), feature_of(saved, row), row) for row in rows)
@@ -69,26 +70,6 @@ def _escaped(text: str) -> str:
 
 def _label(label: str) -> str:
     return "\\^" if label == _BEFORE else _escaped(label).replace(" ", "\\s")
-
-
-def _constant_at(place: int, size: int) -> tuple[str, tuple[int, ...]]:
-    """The kind and the labels of a constant; L stands for what is before the sentence."""
-    if place < 2 * size:
-        return ("start" if place < size else "end"), (place % size,)
-    place -= 2 * size
-    if place < size * size:
-        return "transition", divmod(place, size)
-    older, pair = divmod(place - size * size, size * size)
-    return "trigram", (older, *divmod(pair, size))
-
-
-def _place_of(kind: str, ids: Sequence[int], size: int) -> int:
-    """The inverse, and the outputs of features."""
-    output = 0
-    for i in ids:
-        output = output * size + i
-    offsets = {"end": size, "transition": 2 * size, "trigram": 2 * size + size * size}
-    return offsets.get(kind, 0) + output
 
 
 @dataclass
@@ -146,7 +127,9 @@ def rebuilt(
         np.cumsum([len(text) for text in texts], dtype=np.uint32),
     )
     row_of = {key: row for row, key in enumerate(keys, 1)} | {0: 0}
-    table = _core.WeightTable(len(keys) + 1, _constants(saved))
+    table = _core.WeightTable(
+        len(keys) + 1, constant_count(len(saved.labels), saved.settings.get("order", 1))
+    )
     table.restore(
         index,
         len(saved.labels),
@@ -159,12 +142,6 @@ def rebuilt(
         0.0,
     )
     return frozen_arrays(table.current, index, len(saved.labels))
-
-
-def _constants(saved: SavedModel) -> int:
-    size = len(saved.labels)
-    trigrams = (size + 1) * size * size if saved.settings.get("order") == 2 else 0
-    return 2 * size + size * size + trigrams
 
 
 class _Reader:
@@ -201,8 +178,7 @@ class _Reader:
         if kind not in _LABELS:
             self._refuse(0, f"unknown kind '{kind}'. {suggestion(kind, list(_LABELS))}")
         ids = self._labels(kind)
-        key = self._constant(kind) if kind in _CONSTANTS else self._feature(kind == "edge")
-        place = key, _place_of(kind, ids, len(self._numbers))
+        place = self._constant(kind, ids) if kind in CONSTANTS else self._feature(kind == "edge", ids)
         if place in self._table.weights:
             self._refuse(0, "found a second line of this weight, expected one")
         self._table.weights[place] = self._weight()
@@ -226,7 +202,7 @@ class _Reader:
             ids.append(self._numbers[label])
         return ids
 
-    def _constant(self, kind: str) -> int:
+    def _constant(self, kind: str, ids: Sequence[int]) -> Place:
         program, order = self._saved.program, self._saved.settings.get("order", 1)
         if self._fields[1]:
             self._refuse(
@@ -235,9 +211,9 @@ class _Reader:
         learned = has_ends(program) if kind in ("start", "end") else has_label_bigram(program)
         if not learned or (kind == "trigram" and order != 2):
             self._refuse(0, f"found a {kind} weight, but the model has none such")
-        return 0
+        return 0, constant_place(kind, ids, len(self._numbers))
 
-    def _feature(self, edge: bool) -> int:
+    def _feature(self, edge: bool, ids: Sequence[int]) -> Place:
         name = self._plain(1, self._fields[1])
         found = _KEY.fullmatch(name) if "names" not in self._saved.arrays else None
         key = int(found[1], 16) if found else _core.feature_key(name, edge)
@@ -247,7 +223,7 @@ class _Reader:
         elif found or not any(form.fullmatch(name) for form in self._forms[edge]):
             self._refuse(1, f"found the feature '{name}', which no template of the model could give")
         self._table.names[key], self._table.edges[key] = name, edge
-        return key
+        return key, ids[0] * len(self._numbers) + ids[1] if edge else ids[0]
 
     def _weight(self) -> np.float32:
         text = self._fields[3]
