@@ -30,6 +30,12 @@ struct SegmentData {
   bool can_hide() const { return true; }
 };
 
+// The same, for looking only.
+inline SegmentData closed(SegmentData data) {
+  data.open = false;
+  return data;
+}
+
 class Segments {
  public:
   // All must outlive it.
@@ -106,7 +112,7 @@ void Segments::segment_features(std::size_t i, const Segment& segment, double co
       scoring_.x, segment.begin, segment.last, [&](std::uint64_t key, const SegmentProgram::Origin& origin) {
         if (leaves_out_key(key)) return;
         const std::uint32_t row = row_of(key, origin, i, data_.open);
-        if (row == kNoRow) return;
+        if (row == kNoRow || (!data_.open && row >= weights_.rows.size())) return;
         const bool later = data_.program.is_of_tokens(origin.template_index) && origin.inner > segment.begin;
         const std::uint32_t label = (later ? shape_.inside_label : shape_.begin_label)[segment.type];
         sink(Coordinate{row, label, shape_.labels}, count);

@@ -107,7 +107,8 @@ def make_recipe(
     LEARNERS[learner].check(resolved)
     resolved |= LEARNERS[learner].fixed
     _check_structure(structure, learner, resolved)
-    return Recipe(structure, features or chosen.features, learner, seed, dict(lists or {}), resolved)
+    features = features or STRUCTURES[structure].features or chosen.features
+    return Recipe(structure, features, learner, seed, dict(lists or {}), resolved)
 
 
 def _check_structure(structure: str, learner: str, settings: dict[str, Any]) -> None:

@@ -119,7 +119,8 @@ class Training:
 
     def _load_program(self, corpus: Corpus) -> Program:
         layout = corpus.layout
-        return load_features(self.recipe.features, layout.columns, layout.label, self.recipe.lists)
+        templates = STRUCTURES[self.recipe.structure].list_templates
+        return load_features(self.recipe.features, layout.columns, layout.label, self.recipe.lists, templates)
 
     def _setup(self) -> Setup:
         return Setup(
@@ -203,7 +204,7 @@ class Training:
             f"list.{name}": phrases.states for name, phrases in self._phrases.items()
         }
         if self.recipe.settings["state"]:
-            arrays |= state_arrays(self._run, self.data.index, self._passes)
+            arrays |= state_arrays(self._run, self.data.index, self._passes, self._structure.grows)
         return Tagger(
             SavedModel(
                 labels=tuple(self.coder.labels),
