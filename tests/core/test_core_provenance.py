@@ -46,7 +46,7 @@ class NaiveTeacher:
 
 def taught(trained: Trained, steps: int) -> Taught:
     """The core's lessons by feature, output and example."""
-    names = {row: name for name, row, _ in trained.world.places()} | {0: "constant"}
+    names = trained.names()
     flat = trained.weights.lessons(steps).flat()
     rows = zip(*(part.tolist() for part in flat), strict=True)
     return {((names[row], output), example): part for row, output, example, part in rows}
