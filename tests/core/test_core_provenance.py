@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from naive_learners import Change, NaiveLearner
 from naive_learners import Rule as NaiveRule
 from oracles import steady
+from segment_worlds import SegmentWorld, segment_worlds
 from test_core_learners import RULES
 from worlds import Trained, World, assert_close, worlds
 
@@ -63,12 +65,8 @@ def sums(lessons: Taught) -> Taught:
     return dict(found)
 
 
-@pytest.mark.parametrize("name", RULES)
-@settings(steady, max_examples=40)
-@given(world=worlds(most=4, count=5), seed=seeds)
-def test_lessons_are_those_of_the_pseudo_code_and_sum_to_the_weights(
-    name: str, world: World, seed: int
-) -> None:
+def compare(name: str, world: Any, seed: int) -> None:
+    """The lessons are those of the pseudo-code, and sum to the weights."""
     rng = np.random.default_rng(seed)
     native, plain = RULES[name](world.labels)
     trained = world.untrained("none", 0.0, "AROW" in name, False, True)
@@ -87,6 +85,20 @@ def test_lessons_are_those_of_the_pseudo_code_and_sum_to_the_weights(
     if order:
         assert_close(of_examples(mean), teacher.mean())
         assert_close(sums(mean), trained.mean(), 1e-6)
+
+
+@pytest.mark.parametrize("name", RULES)
+@settings(steady, max_examples=40)
+@given(world=worlds(most=4, count=5), seed=seeds)
+def test_chains(name: str, world: World, seed: int) -> None:
+    compare(name, world, seed)
+
+
+@pytest.mark.parametrize("name", RULES)
+@settings(steady, max_examples=15)
+@given(world=segment_worlds(), seed=seeds)
+def test_segments(name: str, world: SegmentWorld, seed: int) -> None:
+    compare(name, world, seed)
 
 
 def test_examples_of_later_batches_have_their_own_numbers() -> None:
