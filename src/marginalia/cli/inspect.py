@@ -27,7 +27,6 @@ speak most for and against each label, and the strongest label transitions. Or w
 as a table (kind, feature, labels, weight), and make a model of one that was edited."""
 
 _EXAMPLES = """\
-  marginalia inspect model.mg
   marginalia inspect model.mg --label B-NP --top 50
   marginalia inspect model.mg --find suffix --json
   marginalia inspect model.mg --export weights.tsv
