@@ -98,6 +98,10 @@ void bind_features(nb::module_& m) {
       .def_prop_ro("has_edges", &Program::has_edges)
       .def("names", &names_of, "table"_a, "(edge, name) of every feature of every token.");
 
+  m.def(
+      "feature_key", [](std::string_view name, bool edge) { return key_of(hash_of(name).hash, edge); },
+      "name"_a, "edge"_a, "The key of a feature: the hash of its name and scope.");
+
   nb::class_<FeatureIndex>(m, "FeatureIndex", "Features met in training, numbered.")
       .def(nb::init<bool>(), "keep_names"_a)
       .def("__len__", [](const FeatureIndex& index) { return index.rows() - 1; })

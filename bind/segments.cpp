@@ -169,6 +169,20 @@ struct BoundSegmentModel {
   VoteLog votes;
 };
 
+nb::list features_of(const BoundSegmentModel& b, const SegmentProgram& program, const TokenTable& table,
+                     std::size_t s, const Input<std::uint32_t>& labels, SegmentModel::Space& space) {
+  require_sentence(table, s);
+  nb::list list;
+  const Output y(labels.data(), labels.data() + labels.size());
+  for (const SegmentModel::Found& f : b.model.features_of(program, table, s, y, space)) {
+    const auto& [number, begin, last, inner, nothing] = f.origin;
+    const bool of_token = program.is_of_tokens(number);
+    list.append(nb::make_tuple(of_token ? inner : begin, of_token ? inner : last, inner, f.row, f.label,
+                               number, f.texts));
+  }
+  return list;
+}
+
 BoundSegmentModel* make_model(const SegmentShape& shape, const nb::dict& arrays) {
   ModelArrays taken = take_arrays(arrays);
   return new BoundSegmentModel{
@@ -229,6 +243,14 @@ void bind_scores(nb::module_& m) {
           "k"_a = nb::none(), "Iterates over (labels, score), best first, at most k if it is given.")
       .def("score", &score_output, nb::arg("labels").noconvert(),
            "Score of an output; -inf if it spells no segments.")
+      .def(
+          "allow",
+          [](OwnedScores& o, std::size_t t, const Input<std::uint8_t>& allowed) {
+            if (t >= o.scores.length || allowed.size() != o.shape.labels)
+              throw std::invalid_argument("allowed labels do not fit the sentence");
+            o.scores.allow(o.shape, t, view(allowed));
+          },
+          "token"_a, nb::arg("allowed").noconvert(), "From now on only some labels of a token are legal.")
       .def("marginals", &marginals_of);
 
   nb::class_<SegmentKBestIterator>(m, "SegmentKBest", "Outputs, best first.")
@@ -280,16 +302,10 @@ void bind_model(nb::module_& m) {
             return std::make_shared<OwnedScores>(b.model.shape(), b.model.constants(), scores);
           },
           "program"_a, "table"_a, "sentence"_a, "space"_a, "Scores of one sentence.")
-      .def(
-          "features_of",
-          [](const BoundSegmentModel& b, const SegmentProgram& program, const TokenTable& table,
-             std::size_t s, const Input<std::uint32_t>& labels, SegmentModel::Space& space) {
-            require_sentence(table, s);
-            return b.model.features_of(program, table, s,
-                                       Output(labels.data(), labels.data() + labels.size()), space);
-          },
-          "program"_a, "table"_a, "sentence"_a, nb::arg("labels").noconvert(), "space"_a,
-          "(row, label) of each known feature of an output.");
+      .def("features_of", &features_of, "program"_a, "table"_a, "sentence"_a, nb::arg("labels").noconvert(),
+           "space"_a,
+           "(first token, last token, token in turn, row, label, template, texts of its pieces) of each "
+           "known feature of an output.");
 }
 
 }  // namespace

@@ -235,25 +235,28 @@ bool Program::value_text(std::uint32_t source, const TokenTable& table, const Ex
   return !value.absent();
 }
 
-std::string Program::name_at(std::size_t template_index, const TokenTable& table,
-                             const ExtractionSpace& space, std::size_t first, std::size_t last,
-                             std::size_t at) const {
-  std::string name, value;
+std::vector<std::string> Program::texts_at(std::size_t template_index, const TokenTable& table,
+                                           const ExtractionSpace& space, std::size_t first, std::size_t last,
+                                           std::size_t at) const {
+  std::vector<std::string> texts;
+  std::string value;
   const std::size_t length = last - first;
   for (const Piece& piece : templates_[template_index].pieces) {
     if (piece.literal) {
-      name += piece.text;
+      texts.push_back(piece.text);
       continue;
     }
     const std::ptrdiff_t where = position(piece.offset, piece.absolute, at, length);
     if (where < 0)
-      name += outside(piece.before, static_cast<std::size_t>(-where));
+      texts.push_back(outside(piece.before, static_cast<std::size_t>(-where)));
     else if (static_cast<std::size_t>(where) >= length)
-      name += outside(piece.after, static_cast<std::size_t>(where) - length + 1);
+      texts.push_back(outside(piece.after, static_cast<std::size_t>(where) - length + 1));
     else if (value_text(piece.source, table, space, first, static_cast<std::size_t>(where), value))
-      name += value;
+      texts.push_back(value);
+    else
+      texts.emplace_back();
   }
-  return name;
+  return texts;
 }
 
 }  // namespace marginalia

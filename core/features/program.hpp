@@ -42,6 +42,12 @@ const T& outside(const std::vector<T>& values, std::size_t distance) {
   return values[std::min(distance, values.size()) - 1];
 }
 
+inline std::string concatenated(const std::vector<std::string>& texts) {
+  std::string all;
+  for (const std::string& text : texts) all += text;
+  return all;
+}
+
 struct Template {
   Scope scope = Scope::node;
   std::vector<Piece> pieces;
@@ -165,10 +171,15 @@ class Program {
   };
   std::vector<std::vector<Read>> reads() const;  // by template
 
-  // The name of a feature that the template has at this token (which must have it) of the sentence in
-  // `space`.
+  // The texts of the template's pieces, for a feature that it has at this token (it must) of the sentence in
+  // `space`; joined they are the feature's name.
+  std::vector<std::string> texts_at(std::size_t template_index, const TokenTable& table,
+                                    const ExtractionSpace& space, std::size_t first, std::size_t last,
+                                    std::size_t at) const;
   std::string name_at(std::size_t template_index, const TokenTable& table, const ExtractionSpace& space,
-                      std::size_t first, std::size_t last, std::size_t at) const;
+                      std::size_t first, std::size_t last, std::size_t at) const {
+    return concatenated(texts_at(template_index, table, space, first, last, at));
+  }
 
  private:
   struct Step {

@@ -126,9 +126,14 @@ class SegmentProgram {
   template <class F>
   void for_last(const SegmentValues& x, std::size_t last, std::size_t from, Scratch& scratch, F&& f) const;
 
-  // The name of a feature in a sentence of this length; text_at(token, source): the text of a value.
+  // The texts of the pieces of a feature in a sentence of this length, and, joined, its name;
+  // text_at(token, source): the text of a value.
   template <class TextAt>
-  std::string name(const Origin& origin, std::size_t length, TextAt&& text_at) const;
+  std::vector<std::string> piece_texts(const Origin& origin, std::size_t length, TextAt&& text_at) const;
+  template <class TextAt>
+  std::string name(const Origin& origin, std::size_t length, TextAt&& text_at) const {
+    return concatenated(piece_texts(origin, length, text_at));
+  }
 
  private:
   struct Step {

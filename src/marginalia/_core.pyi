@@ -146,6 +146,9 @@ class Program:
     def names(self, table: TokenTable) -> list[list[tuple[bool, str]]]:
         """(edge, name) of every feature of every token."""
 
+def feature_key(name: str, edge: bool) -> int:
+    """The key of a feature: the hash of its name and scope."""
+
 class FeatureIndex:
     """Features met in training, numbered."""
 
@@ -203,9 +206,18 @@ class SparseRows:
         """Outputs and weights of a row."""
 
     def freeze(
-        self, index: FeatureIndex, labels: int, voters: WeightTable | None = None, versions: int = 0
+        self,
+        index: FeatureIndex,
+        labels: int,
+        voters: WeightTable | None = None,
+        versions: int = 0,
+        lessons: Lessons | None = None,
+        most: int = 0,
+        examples: int = 0,
     ) -> dict[str, Any]:
-        """The arrays of a finished model, without what is zero."""
+        """
+        The arrays of a finished model, without what is zero; of the lessons at most so many of a weight (0: all), out of so many examples.
+        """
 
     def flat(self) -> tuple[NDArray[numpy.uint32], NDArray[numpy.float32], NDArray[numpy.uint32]]:
         """Outputs and weights of all rows, and where each row ends."""
@@ -239,6 +251,14 @@ class SparseRows:
 class Votes:
     """All changes of weights, by weight."""
 
+class Lessons:
+    """What each example has of each weight."""
+
+    def flat(
+        self,
+    ) -> tuple[NDArray[numpy.uint32], NDArray[numpy.uint32], NDArray[numpy.uint32], NDArray[numpy.float64]]:
+        """Rows, outputs, examples and parts, by row, output and example."""
+
 class WeightTable:
     """Weights to learn."""
 
@@ -250,6 +270,7 @@ class WeightTable:
         rate: float = 0.0,
         variances: bool = False,
         log: bool = False,
+        lessons: bool = False,
     ) -> None: ...
     @property
     def current(self) -> SparseRows: ...
@@ -265,6 +286,11 @@ class WeightTable:
 
     def state(self) -> dict[str, NDArray[Any]]:
         """All that further learning depends on."""
+
+    def lessons(self, steps: float) -> Lessons:
+        """
+        What each example has of each weight; of their mean after each of so many steps, if not 0.
+        """
 
     def votes(self, versions: int) -> Votes:
         """The log of changes, by weight."""
@@ -373,6 +399,25 @@ class Lattice:
     ) -> float:
         """Score of an output; -inf if it is not legal."""
 
+    def divisors(
+        self,
+        labels: Annotated[
+            NDArray[numpy.uint32], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> NDArray[numpy.float64]:
+        """
+        The log of what the choice of each label of an output is divided by; 0 if the shape is not local.
+        """
+
+    def allow(
+        self,
+        token: int,
+        allowed: Annotated[
+            NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> None:
+        """From now on only some labels of a token are legal."""
+
     def marginals(self, edges: bool = False, method: str = "auto") -> dict[str, Any]: ...
 
 class KBest:
@@ -419,10 +464,12 @@ class ChainModel:
     def lattice(self, program: Program, table: TokenTable, sentence: int, space: ChainSpace) -> Lattice:
         """Scores of one sentence."""
 
-    def rows(
+    def features(
         self, program: Program, table: TokenTable, sentence: int, space: ChainSpace
-    ) -> list[tuple[int, bool, int]]:
-        """(token, edge, row) of each known feature."""
+    ) -> list[tuple[int, bool, int, int, list[str]]]:
+        """
+        (token, edge, row, template, texts of its pieces) of each known feature.
+        """
 
 class SegmentProgram:
     """Templates over segments, ready to run over token tables."""
@@ -509,6 +556,15 @@ class SegmentLattice:
     ) -> float:
         """Score of an output; -inf if it spells no segments."""
 
+    def allow(
+        self,
+        token: int,
+        allowed: Annotated[
+            NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> None:
+        """From now on only some labels of a token are legal."""
+
     def marginals(self) -> dict[str, Any]: ...
 
 class SegmentKBest:
@@ -564,12 +620,12 @@ class SegmentModel:
         program: SegmentProgram,
         table: TokenTable,
         sentence: int,
-        labels: Annotated[
-            NDArray[numpy.uint32], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
+        labels: NDArray[numpy.uint32],
         space: SegmentSpace,
-    ) -> list[tuple[int, int]]:
-        """(row, label) of each known feature of an output."""
+    ) -> list[tuple[int, int, int, int, int, int, list[str]]]:
+        """
+        (first token, last token, token in turn, row, label, template, texts of its pieces) of each known feature of an output.
+        """
 
 def permutation(n: int, seed: int) -> NDArray[numpy.uint32]:
     """A shuffled range, the same everywhere for the same seed."""
@@ -621,8 +677,11 @@ class ChainExamples:
         dropout_input: float = 0.0,
         dropout_features: float = 0.0,
         dropout_seed: int = 0,
+        first: int = 0,
     ) -> dict[str, Any]:
-        """Applies a rule to the examples in order; what was counted."""
+        """
+        Applies a rule to the examples in order; what was counted. `first`: the number of example 0 in provenance.
+        """
 
     def make_room(self, weights: WeightTable, whole_rows: bool) -> None:
         """Makes room for the weights of the gold outputs' features."""
@@ -686,8 +745,11 @@ class SegmentBatch:
         dropout_input: float = 0.0,
         dropout_features: float = 0.0,
         dropout_seed: int = 0,
+        first: int = 0,
     ) -> dict[str, Any]:
-        """Applies a rule to the examples in order; what was counted."""
+        """
+        Applies a rule to the examples in order; what was counted. `first`: the number of example 0 in provenance.
+        """
 
     def make_room(self, weights: WeightTable, whole_rows: bool) -> None:
         """Makes room for the weights of the gold outputs' features."""

@@ -97,9 +97,11 @@ def _once(path: str) -> bool:
         return False
 
 
-def _copied(path: str, target: str) -> str:
+def _copied(path: str, folder: str) -> str:
     import shutil
 
+    os.mkdir(folder)  # so that the copy can have the name of what it is
+    target = os.path.join(folder, "stdin" if path == STDIN else os.path.basename(path))
     try:
         with open(target, "wb") as copy:
             if path == STDIN:

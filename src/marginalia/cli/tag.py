@@ -20,7 +20,7 @@ from marginalia.cli.arguments import (
     verb_parser,
 )
 from marginalia.cli.layouts import input_layout, output_layout
-from marginalia.cli.output import check_writable, replacing
+from marginalia.cli.output import check_writable, opened_target
 from marginalia.cli.progress import Bar
 from marginalia.cli.reading import STDIN, must_exist
 from marginalia.cli.text import size
@@ -158,17 +158,6 @@ def named(batch: Batch, tagger: Tagger) -> Batch:
     if batch.sentences is None or word in block.columns or block.columns[:1] != ("word",):
         return batch
     return replace(batch, block=replace(block, columns=(word, *block.columns[1:])))
-
-
-@contextmanager
-def opened_target(path: str) -> Iterator[BinaryIO]:
-    """Standard output, or a file that appears when all is done."""
-    if path == STDIN:
-        yield sys.stdout.buffer
-        sys.stdout.buffer.flush()
-        return
-    with replacing(path) as stream:
-        yield stream
 
 
 @contextmanager

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,9 @@ from marginalia import _core
 from marginalia.corpus.blocks import Block
 from marginalia.decode.confidence import shown_as_they_are, spelling_of
 from marginalia.errors import MarginaliaError, ModelError
+from marginalia.features.compiling import extracted, looks_at_lists
 from marginalia.model import SavedModel, phrases_of
+from marginalia.model.constants import constant_place
 
 Ids = npt.NDArray[np.int32]
 Shape = TypeVar("Shape")
@@ -25,12 +27,48 @@ Shape = TypeVar("Shape")
 
 @dataclass(frozen=True, slots=True)
 class Contribution:
-    """One term of an output's score: a feature, the labels it fired with, its weight, how often."""
+    """A feature of an output: the labels it fired with, its weight, how often it fired."""
 
     feature: str
     labels: tuple[str, ...]
     weight: float
     count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One term of an output's score, and where it comes from: tokens `first` to `last`, both included.
+
+    The kind is one of `TERM_KINDS`. A feature has the number of its template (among those that are not the
+    plain label bigram), the texts of the template's pieces, and the token that the template looks at in
+    turn. `place` is where its weight is: the row (their number stands for the constants) and the output.
+    """
+
+    kind: str
+    feature: str
+    labels: tuple[str, ...]
+    value: float
+    first: int
+    last: int
+    place: tuple[int, int] | None = None
+    template: int | None = None
+    texts: tuple[str, ...] = ()
+    inner: int = 0
+
+
+TERM_KINDS = ("feature", "transition", "dictionary", "normaliser")
+
+
+class Located(NamedTuple):
+    """A feature of an output that the model has a row for, as in `Term`."""
+
+    row: int
+    output: int
+    first: int
+    last: int
+    inner: int
+    template: int
+    texts: Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -55,6 +93,9 @@ class Decoder(Generic[Shape]):
             self._candidates = _candidates_of(saved)
             self._phrases = phrases_of(saved)
             program = parts.compile(saved.program, saved.columns, self._phrases)
+            self._listed = {
+                i for i, t in enumerate(extracted(saved.program)) if looks_at_lists(saved.program, t)
+            }
         except (ValueError, LookupError, TypeError, OverflowError, RuntimeError, MarginaliaError) as error:
             raise ModelError(f"the parts of the model do not fit each other: {error}") from error
         self._programs: dict[tuple[str, ...], Any] = {saved.columns: program}
@@ -76,10 +117,22 @@ class Decoder(Generic[Shape]):
         return best
 
     def k_best(
-        self, block: Block, sentence: int, k: int | None = None
+        self,
+        block: Block,
+        sentence: int,
+        k: int | None = None,
+        allowed: Mapping[int, Iterable[int]] | None = None,
     ) -> Iterator[tuple[npt.NDArray[np.uint32], float]]:
-        """The outputs of a sentence with their scores, best first, lazily; all of them if k is None."""
-        return islice(self._lattice(block, sentence).k_best(), k)
+        """The outputs of a sentence with their scores, best first, lazily; all of them if k is None.
+
+        `allowed` gives, for some tokens, the labels that they may have.
+        """
+        lattice = self._lattice(block, sentence)
+        for token, labels in (allowed or {}).items():
+            mask = np.zeros(len(self._saved.labels), np.uint8)
+            mask[list(labels)] = 1
+            lattice.allow(token, mask)
+        return islice(lattice.k_best(), k)
 
     def score(self, block: Block, sentence: int, ids: npt.ArrayLike) -> float:
         """The score of a given output, -inf if it is not legal."""
@@ -105,27 +158,52 @@ class Decoder(Generic[Shape]):
         )
         return found
 
-    def _contributions(
-        self, places: Iterable[tuple[int, int]], constants: Iterable[tuple[str, int, tuple[int, ...]]]
-    ) -> list[Contribution]:
-        """What stands at (row, output) of the weights, and (name, place, labels) of the constants."""
-        found = [self._observed(row, output, n) for (row, output), n in Counter(places).items()]
-        at, weights = (self._saved.arrays[name].tolist() for name in ("constant_at", "constants"))
-        by_place = dict(zip(at, weights, strict=True))
-        counted = Counter(item for item in constants if item[1] in by_place)
-        return [c for c in found if c is not None] + [
-            Contribution(name, self._named(labels), by_place[place], n)
-            for (name, place, labels), n in counted.items()
-        ]
+    def terms(self, block: Block, sentence: int, ids: Sequence[int]) -> list[Term]:
+        """The terms of an output's score, which is their sum."""
+        found = [self._observed(feature) for feature in self._located(block, sentence, ids)]
+        return [*(term for term in found if term is not None), *self._constants(self._parts_of(ids))]
 
-    def _observed(self, row: int, output: int, count: int) -> Contribution | None:
+    def features_of(self, block: Block, sentence: int, ids: Sequence[int]) -> list[Contribution]:
+        """The features of an output with their weights; the sum of weight * count is its score, before it
+        is normalised."""
+        found = Decoder.terms(self, block, sentence, ids)
+        counted = Counter((term.feature, term.labels, term.value) for term in found)
+        return [Contribution(*item, n) for item, n in counted.items()]
+
+    def _located(self, block: Block, sentence: int, ids: Sequence[int]) -> Iterator[Located]:
+        """The features of an output that have rows."""
+        raise NotImplementedError
+
+    def _parts_of(self, ids: Sequence[int]) -> list[tuple[int, int, int]]:
+        """Label, first and last token of the parts that an output's transitions join."""
+        return [(label, t, t) for t, label in enumerate(ids)]
+
+    def _observed(self, feature: Located) -> Term | None:
         saved = self._saved
+        row, output, *where, template, texts = feature
         outputs, weights = saved.cells(row)
         place = np.flatnonzero(outputs == output)
         if not place.size or not weights[place[0]]:  # nearly full rows are kept with their zeros
             return None
-        pair = divmod(output, len(saved.labels)) if saved.is_edge(row) else (output,)
-        return Contribution(saved.feature_name(row), self._named(pair), float(weights[place[0]]), count)
+        labels = divmod(output, len(saved.labels)) if saved.is_edge(row) else (output,)
+        kind = "dictionary" if template in self._listed else "feature"
+        first, last, inner = where
+        weight = float(weights[place[0]])
+        named = self._named(labels)
+        return Term(
+            kind, "".join(texts), named, weight, first, last, (row, output), template, tuple(texts), inner
+        )
+
+    def _constants(self, parts: Sequence[tuple[int, int, int]]) -> Iterator[Term]:
+        """Start, end and transitions."""
+        at, weights = (self._saved.arrays[name].tolist() for name in ("constant_at", "constants"))
+        by_place = dict(zip(at, weights, strict=True))
+        size, row = len(self._saved.labels), len(self._saved.arrays["keys"])
+        for name, place, labels, first, last in constants_of(
+            parts, size, self._saved.settings.get("order", 1)
+        ):
+            if weight := by_place.get(place):
+                yield Term("transition", name, self._named(labels), weight, first, last, (row, place))
 
     def _named(self, labels: Sequence[int]) -> tuple[str, ...]:
         return tuple(self._saved.labels[label] for label in labels)
@@ -158,17 +236,24 @@ def _candidates_of(saved: SavedModel) -> int:
     return candidates
 
 
-def constants_of(ids: Sequence[int], size: int, order: int) -> Iterator[tuple[str, int, tuple[int, ...]]]:
-    """Name, place in row 0 and labels of a sequence's constants: the layout of core/search/lattice.hpp."""
-    for t, label in enumerate(ids):
+def constants_of(
+    parts: Sequence[tuple[int, int, int]], size: int, order: int
+) -> Iterator[tuple[str, int, tuple[int, ...], int, int]]:
+    """Name, place in row 0, labels, first and last token of the constants of parts with their tokens."""
+
+    def place(kind: str, *labels: int) -> int:
+        return constant_place(kind, labels, size)
+
+    ids = [label for label, _, _ in parts]
+    for t, (label, first, last) in enumerate(parts):
         if t == 0:
-            yield "start", int(label), (label,)
+            yield "start", place("start", label), (label,), first, first
         if t == len(ids) - 1:
-            yield "end", int(size + label), (label,)
+            yield "end", place("end", label), (label,), last, last
         if t > 0:
-            yield "transition", int(2 * size + ids[t - 1] * size + label), (ids[t - 1], label)
+            pair = (ids[t - 1], label)
+            yield "transition", place("transition", *pair), pair, parts[t - 1][2], first
         if t > 0 and order == 2:
             older = size if t == 1 else ids[t - 2]
-            seen = (ids[t - 1], label) if t == 1 else (ids[t - 2], ids[t - 1], label)
-            at = 2 * size + size * size + (older * size + ids[t - 1]) * size + label
-            yield "trigram", int(at), seen
+            at = place("trigram", older, ids[t - 1], label)
+            yield "trigram", at, tuple(ids[max(t - 2, 0) : t + 1]), parts[max(t - 2, 0)][2], first

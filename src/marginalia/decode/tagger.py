@@ -17,11 +17,14 @@ from marginalia.corpus.answers import Answer, BlockConfidence, Ranked
 from marginalia.corpus.batches import Batch, in_groups
 from marginalia.corpus.blocks import Block, pack
 from marginalia.corpus.records import Sentence
+from marginalia.corpus.streams import Source, Target, open_target
 from marginalia.decode.confidence import Abstention, needed_temperature, temperature_of
+from marginalia.decode.explanation import Explanation, explain
 from marginalia.decode.structures import STRUCTURES
 from marginalia.decode.tagged import Tagged, UserLabels, tagged
 from marginalia.errors import DataError, ModelError, SettingsError
 from marginalia.model import SavedModel, file
+from marginalia.model.table import weight_lines, with_weights
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -190,6 +193,20 @@ class Tagger:
             ranked.append(Ranked(self._shown.user_ids(ids, block), np.array(scores), sure))
         return ranked
 
+    def explain(
+        self, sentence: Input, against: str | Sequence[str] | None = None, *, cite: int = 0
+    ) -> Explanation:
+        """Why the model labels a sentence as it does: its choice against another output, term by term.
+
+        `against`: None for the runner-up, a list of labels, or a wish such as "3=B-NP" or "3-5=NP" (tokens
+        count from 1), which stands for the best output that has this label or span. `cite`: how many of the
+        training examples that taught a weight most are named with each reason (see docs/provenance.md).
+        """
+        record = self._record(sentence)
+        block = pack([record], self.feature_columns)
+        tokens = tuple(record.columns[self.feature_columns[0]])
+        return explain(self.saved, self.decoder, self._shown, block, tokens, against, cite)
+
     def marginals(self, sentence: Input) -> npt.NDArray[np.float64]:
         """P(label | sentence) of each token, [tokens, model labels], taking scores as log-probabilities.
 
@@ -199,6 +216,16 @@ class Tagger:
         block = pack([self._record(sentence)], self.feature_columns)
         node: npt.NDArray[np.float64] = self.decoder.expectations(block, 0)["node"]
         return node
+
+    def export_weights(self, target: Target) -> None:
+        """Write all weights as a table to be edited (docs/inspect.md)."""
+        with open_target(target) as write:
+            for line in weight_lines(self.saved):
+                write(line)
+
+    def with_weights(self, source: Source) -> Tagger:
+        """The model with the weights of such a table."""
+        return Tagger(with_weights(self.saved, source))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model file; an old file of that name survives any failure."""

@@ -21,6 +21,7 @@ from marginalia.corpus.records import Sentence
 from marginalia.corpus.schemes import convert, detect_from_pairs, labels_of, scheme_named
 from marginalia.decode.structures import Extraction, StructureInTraining
 from marginalia.errors import DataError
+from marginalia.learn.provenance import Origins
 from marginalia.learn.warm import WarmStart
 from marginalia.model import SavedModel
 
@@ -234,6 +235,7 @@ class TrainingSet:
     ) -> None:
         self._corpus, self._coder = corpus, coder
         self._stream = bool(settings["stream"])
+        self._traces, self.origins = bool(settings.get("provenance")), Origins()
         # Of features that came without their names, nobody can tell them: then there are none at all.
         self.index = _core.FeatureIndex(bool(settings["names"]) and (warm is None or warm.has_names))
         if warm is not None:
@@ -256,8 +258,11 @@ class TrainingSet:
             ids = self._coder.encode(block, grow=True)
             self.sentences += block.table.sentences
             self.tokens += block.table.tokens
-            table = self._unit(block).table
+            units = self._unit(block)
+            table = units.table
             self.units += table.sentences
+            if self._traces:
+                self.origins.add(block, units)
             if self._stream:
                 self.extraction.count(table)
             else:

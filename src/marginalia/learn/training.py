@@ -26,6 +26,7 @@ from marginalia.learn.run import Batch, Counts, Order, Round, Setup
 from marginalia.learn.samples import SampleWeights, class_weights_of
 from marginalia.learn.warm import WarmStart, state_arrays
 from marginalia.model import SavedModel, phrases_of
+from marginalia.model.freezing import frozen_arrays
 
 
 @dataclass(frozen=True)
@@ -99,6 +100,7 @@ class Training:
         self._dev = None if dev is None else DevSet(dev, self.data.extraction, self.coder, unit)
         self._best: _core.SparseRows | None = None
         self._best_voters: tuple[_core.WeightTable, int] | None = None
+        self._best_lessons: _core.Lessons | None = None
         self._best_round: Round | None = None
         self._counted = Counts()
         self.history: list[Progress] = []
@@ -220,6 +222,7 @@ class Training:
                 fingerprint=self.data.fingerprint,
                 history=[_stable(record) for record in self.history],
                 diagnostics=self._diagnostics(rows),
+                files=self.data.origins.files,
                 arrays=arrays,
             )
         )
@@ -227,15 +230,13 @@ class Training:
     def _arrays(self, rows: _core.SparseRows) -> dict[str, npt.NDArray[Any]]:
         """The arrays of the model file; see docs/model-file.md."""
         voters = self._run.voters() if self._best is None else self._best_voters
-        arrays: dict[str, Any] = rows.freeze(self.data.index, len(self.coder.labels), *(voters or ()))
-        outputs = arrays.pop("outputs")
-        narrow = not outputs.size or int(outputs.max()) < 1 << 16
-        arrays["narrow" if narrow else "wide"] = outputs.astype(np.uint16 if narrow else np.uint32)
-        at, constants = rows.cells(0)
-        arrays["constant_at"], arrays["constants"] = at[constants != 0], constants[constants != 0]
-        if "names" in arrays:
-            arrays["names"] = np.frombuffer(arrays["names"], np.uint8)
-        return arrays
+        lessons = self._run.lessons() if self._best is None else self._best_lessons
+        more: dict[str, Any] = {} if voters is None else {"voters": voters[0], "versions": voters[1]}
+        if lessons is not None:
+            examples, most = len(self.data.origins), self.recipe.settings["lessons"]
+            more |= {"lessons": lessons, "most": most, "examples": examples}
+        arrays = frozen_arrays(rows, self.data.index, len(self.coder.labels), **more)
+        return arrays if lessons is None else arrays | self.data.origins.arrays()
 
     def _diagnostics(self, rows: _core.SparseRows) -> dict[str, Any]:
         found = summary_of(self._counted) if self._run.has_mistakes else {}
@@ -258,6 +259,7 @@ class Training:
                 self._best, self.report = rows, report
                 if voters := self._run.voters():  # the run goes on to change them
                     self._best_voters = (voters[0].clone(), voters[1])
+                self._best_lessons = self._run.lessons()
         if best:
             self._best_round = self._run.round
         record = self._progress(counts, True, None if report is None else report.f1, best)
