@@ -261,10 +261,12 @@ void bind_search(nb::module_& m) {
              ChainModel::Space& space) {
             require_sentence(table, s);
             nb::list rows;
-            b.model.for_features(program, table, s, space, [&](std::size_t t, bool edge, std::uint32_t row) {
-              rows.append(nb::make_tuple(t, edge, row));
-            });
+            b.model.for_features(program, table, s, space,
+                                 [&](std::size_t t, bool edge, std::uint32_t row, double value) {
+                                   rows.append(nb::make_tuple(t, edge, row, value));
+                                 });
             return rows;
           },
-          "program"_a, "table"_a, "sentence"_a, "space"_a, "(token, edge, row) of each known feature.");
+          "program"_a, "table"_a, "sentence"_a, "space"_a,
+          "(token, edge, row, how often) of each known feature.");
 }

@@ -54,14 +54,14 @@ nb::list names_of(const SegmentProgram& program, const TokenTable& table, std::s
   const std::vector<std::string> texts = program.texts(table, first, first + length, space);
   nb::list names;
   program.for_segment(x, begin, last, [&](std::uint64_t key, const SegmentProgram::Origin& origin) {
-    const std::string name =
-        program.name(origin, length, [&](std::size_t token, std::uint32_t source) -> const std::string& {
-          return texts[token * program.sources() + source];
-        });
+    const auto text_at = [&](std::size_t token, std::uint32_t source) -> const std::string& {
+      return texts[token * program.sources() + source];
+    };
+    const std::string name = origin.item != nullptr ? std::string(table.items->name(origin.item->name))
+                                                    : program.name(origin, length, text_at);
     if (key_of(hash_of(name).hash, false) != key)
       throw std::logic_error("the key of feature " + name + " is not the hash of its name");
-    const bool of_token = program.is_of_tokens(origin.template_index);
-    names.append(nb::make_tuple(of_token ? nb::cast(origin.inner) : nb::none(), name));
+    names.append(nb::make_tuple(program.is_of_token(origin) ? nb::cast(origin.inner) : nb::none(), name));
   });
   return names;
 }
@@ -173,6 +173,8 @@ void bind_shape_and_features(nb::module_& m) {
   using namespace nb::literals;
   nb::class_<SegmentProgram>(m, "SegmentProgram", "Templates over segments, ready to run over token tables.")
       .def("__init__", &make_program, "sources"_a, "templates"_a, "lists"_a, "columns"_a)
+      .def_static("of_items", &SegmentProgram::of_items, "columns"_a,
+                  "Features are the tables' explicit attributes.")
       .def("names", &names_of, "table"_a, "sentence"_a, "begin"_a, "last"_a,
            "(token or None, name) of every feature of a segment.");
 
@@ -273,11 +275,14 @@ void bind_model(nb::module_& m) {
           [](const BoundSegmentModel& b, const SegmentProgram& program, const TokenTable& table,
              std::size_t s, const Input<std::uint32_t>& labels, SegmentModel::Space& space) {
             require_sentence(table, s);
-            return b.model.features_of(program, table, s,
-                                       Output(labels.data(), labels.data() + labels.size()), space);
+            const Output output(labels.data(), labels.data() + labels.size());
+            nb::list found;
+            for (const SegmentModel::Seen& one : b.model.features_of(program, table, s, output, space))
+              found.append(nb::make_tuple(one.row, one.label, one.value));
+            return found;
           },
           "program"_a, "table"_a, "sentence"_a, nb::arg("labels").noconvert(), "space"_a,
-          "(row, label) of each known feature of an output.");
+          "(row, label, how often) of each known feature of an output.");
 }
 
 }  // namespace

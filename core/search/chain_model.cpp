@@ -42,9 +42,9 @@ Lattice& ChainModel::lattice(const Program& program, const TokenTable& table, st
   const auto end_tokens_before = [&](std::size_t t) {
     while (space.edge_end.size() <= t) space.edge_end.push_back(space.edge_rows.size());
   };
-  for_features(program, table, s, space, [&](std::size_t t, bool edge, std::uint32_t row) {
+  for_features(program, table, s, space, [&](std::size_t t, bool edge, std::uint32_t row, double value) {
     if (!edge) {
-      weights_.add_row(row, n, &lattice.node[t * n]);
+      weights_.add_row(row, value, n, &lattice.node[t * n]);
       return;
     }
     end_tokens_before(t);
@@ -80,6 +80,7 @@ std::vector<std::int32_t> ChainModel::voted(const Program& program, const TokenT
     std::size_t token;
     bool edge;
     std::uint32_t row;
+    double value;
   };
   std::vector<Found> features;
   for (std::size_t s = 0; s < table.sentences(); ++s) {
@@ -87,13 +88,13 @@ std::vector<std::int32_t> ChainModel::voted(const Program& program, const TokenT
     scores.finish();
     const std::vector<Scored> candidates = k_best_of(scores, k, space.viterbi);
     features.clear();
-    for_features(program, table, s, space, [&](std::size_t t, bool edge, std::uint32_t row) {
-      if (!edge || t > 0) features.push_back({t, edge, row});
+    for_features(program, table, s, space, [&](std::size_t t, bool edge, std::uint32_t row, double value) {
+      if (!edge || t > 0) features.push_back({t, edge, row, value});
     });
     Ballot ballot(candidates.size());
     const auto add = [&](const Output& y, std::size_t j, double count) {
       for (const Found& f : features)
-        ballot.add(j, f.row, f.edge ? y[f.token - 1] * n + y[f.token] : y[f.token], count);
+        ballot.add(j, f.row, f.edge ? y[f.token - 1] * n + y[f.token] : y[f.token], count * f.value);
       for_constants(shape_, y, [&](std::size_t at) {
         ballot.add(j, constant_row, static_cast<std::uint32_t>(at), count);
       });

@@ -46,7 +46,7 @@ class ChainModel {
   std::vector<std::int32_t> voted(const Program& program, const TokenTable& table, const VoteLog& log,
                                   std::size_t k, Space& space) const;
 
-  // Calls f(token, edge, row) for the features of sentence s that the model knows.
+  // Calls f(token, edge, row, value) for the features of sentence s that the model knows.
   template <class F>
   void for_features(const Program& program, const TokenTable& table, std::size_t s, Space& space,
                     F&& f) const;
@@ -75,7 +75,7 @@ void ChainModel::for_features(const Program& program, const TokenTable& table, s
     const std::vector<Feature>& found = space.features;
     for (std::size_t i = 0; i < found.size(); ++i) {
       if (i + kCellsAhead < found.size()) weights_.prefetch_cells(found[i + kCellsAhead].row);
-      f(found[i].token, found[i].edge, found[i].row);
+      f(found[i].token, found[i].edge, found[i].row, static_cast<double>(found[i].value));
     }
   }
 }

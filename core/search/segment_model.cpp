@@ -62,20 +62,20 @@ void SegmentModel::for_features(const SegmentProgram& program, const SegmentValu
         x, segment.begin, segment.last, [&](std::uint64_t key, const SegmentProgram::Origin& origin) {
           const std::uint32_t row = weights_.find(key);
           if (row == kUnknownRow) return;
-          const bool later = program.is_of_tokens(origin.template_index) && origin.inner > segment.begin;
-          f(row, (later ? shape_.inside_label : shape_.begin_label)[segment.type]);
+          const bool later = program.is_of_token(origin) && origin.inner > segment.begin;
+          f(row, (later ? shape_.inside_label : shape_.begin_label)[segment.type], origin.value());
         });
 }
 
-std::vector<std::pair<std::uint32_t, std::uint32_t>> SegmentModel::features_of(const SegmentProgram& program,
-                                                                               const TokenTable& table,
-                                                                               std::size_t s, const Output& y,
-                                                                               Space& space) const {
+std::vector<SegmentModel::Seen> SegmentModel::features_of(const SegmentProgram& program,
+                                                          const TokenTable& table, std::size_t s,
+                                                          const Output& y, Space& space) const {
   const SegmentScoring& scoring = read(program, table, s, space);
   if (y.size() != scoring.x.length) throw std::invalid_argument("labels do not fit the sentence");
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> found;
-  for_features(program, scoring.x, y,
-               [&](std::uint32_t row, std::uint32_t label) { found.emplace_back(row, label); });
+  std::vector<Seen> found;
+  for_features(program, scoring.x, y, [&](std::uint32_t row, std::uint32_t label, double value) {
+    found.push_back({row, label, value});
+  });
   return found;
 }
 
@@ -92,8 +92,9 @@ std::vector<std::int32_t> SegmentModel::voted(const SegmentProgram& program, con
     while (search.next(output)) candidates.push_back(output);
     Ballot ballot(candidates.size());
     const auto add = [&](const Output& y, std::size_t j, double count) {
-      for_features(program, space.scoring->x, y,
-                   [&](std::uint32_t row, std::uint32_t label) { ballot.add(j, row, label, count); });
+      for_features(program, space.scoring->x, y, [&](std::uint32_t row, std::uint32_t label, double value) {
+        ballot.add(j, row, label, count * value);
+      });
       for_constants(shape_, shape_.segments(y), [&](std::size_t at) {
         ballot.add(j, constant_row, static_cast<std::uint32_t>(at), count);
       });

@@ -47,10 +47,14 @@ class SegmentModel {
   const SegmentScores& scores(const SegmentProgram& program, const TokenTable& table, std::size_t s,
                               Space& space) const;
 
-  // (row, label) of each feature of an output of sentence s that the model knows.
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> features_of(const SegmentProgram& program,
-                                                                   const TokenTable& table, std::size_t s,
-                                                                   const Output& y, Space& space) const;
+  // Each feature of an output of sentence s that the model knows: its row, the label it is seen with, how
+  // often.
+  struct Seen {
+    std::uint32_t row, label;
+    double value;
+  };
+  std::vector<Seen> features_of(const SegmentProgram& program, const TokenTable& table, std::size_t s,
+                                const Output& y, Space& space) const;
 
  private:
   struct Lookup {
@@ -65,8 +69,8 @@ class SegmentModel {
         scores[type_of[output]] += static_cast<double>(weight);
       });
     }
-    void add_labels(std::uint32_t row, std::size_t labels, double* scores) const {
-      weights.add_row(row, labels, scores);
+    void add_labels(std::uint32_t row, double scale, std::size_t labels, double* scores) const {
+      weights.add_row(row, scale, labels, scores);
     }
   };
 

@@ -83,10 +83,14 @@ std::uint32_t Segments::row_of(std::uint64_t key, const SegmentProgram::Origin& 
   const std::unique_lock writing(index.lock());
   bool added = false;
   const std::uint32_t row = index.find_or_add(key, Scope::node, added);
-  if (added && index.keeps_names())
-    index.add_name(data_.program.name(
-        origin, scoring_.x.length,
-        [&](std::size_t token, std::uint32_t source) { return data_.examples.text(i, token, source); }));
+  if (!added || !index.keeps_names()) return row;
+  const auto text_at = [&](std::size_t token, std::uint32_t source) {
+    return data_.examples.text(i, token, source);
+  };
+  if (origin.item != nullptr)
+    index.add_name(data_.examples.item_name(origin.item->name));
+  else
+    index.add_name(data_.program.name(origin, scoring_.x.length, text_at));
   return row;
 }
 

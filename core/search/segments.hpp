@@ -71,8 +71,8 @@ class Segments {
       const Cell* end = of.weights_.end(row);
       for (const Cell* c = of.weights_.begin(row); c != end; ++c) scores[type_of[c->output]] += c->weight;
     }
-    void add_labels(std::uint32_t row, std::size_t labels, double* scores) const {
-      of.weights_.add_row(row, labels, scores);
+    void add_labels(std::uint32_t row, double scale, std::size_t labels, double* scores) const {
+      of.weights_.add_row(row, scale, labels, scores);
     }
   };
 
@@ -107,9 +107,9 @@ void Segments::segment_features(std::size_t i, const Segment& segment, double co
         if (leaves_out_key(key)) return;
         const std::uint32_t row = row_of(key, origin, i, data_.open);
         if (row == kNoRow) return;
-        const bool later = data_.program.is_of_tokens(origin.template_index) && origin.inner > segment.begin;
+        const bool later = data_.program.is_of_token(origin) && origin.inner > segment.begin;
         const std::uint32_t label = (later ? shape_.inside_label : shape_.begin_label)[segment.type];
-        sink(Coordinate{row, label, shape_.labels}, count);
+        sink(Coordinate{row, label, shape_.labels}, count * origin.value());
       });
 }
 

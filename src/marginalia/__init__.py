@@ -15,26 +15,37 @@ if TYPE_CHECKING:
         Span,
         read_conll,
         read_conllu,
+        read_crfsuite,
         read_jsonl,
         read_plain,
         read_segmented,
     )
     from marginalia.decode import Tagged, Tagger, load
     from marginalia.errors import DataError, MarginaliaError, ModelError, SettingsError
-    from marginalia.learn import Progress, train
+    from marginalia.learn import Labeler, Progress, train
 
 __version__ = "0.1.0"
 
 _HOMES = {
-    "corpus": ("Sentence", "Span", "read_conll", "read_conllu", "read_jsonl", "read_plain", "read_segmented"),
+    "corpus": (
+        "Sentence",
+        "Span",
+        "read_conll",
+        "read_conllu",
+        "read_crfsuite",
+        "read_jsonl",
+        "read_plain",
+        "read_segmented",
+    ),
     "decode": ("Tagged", "Tagger", "load"),
     "errors": ("DataError", "MarginaliaError", "ModelError", "SettingsError"),
-    "learn": ("Progress", "train"),
+    "learn": ("Labeler", "Progress", "train"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
     "DataError",
+    "Labeler",
     "MarginaliaError",
     "ModelError",
     "Progress",
@@ -46,6 +57,7 @@ __all__ = [
     "load",
     "read_conll",
     "read_conllu",
+    "read_crfsuite",
     "read_jsonl",
     "read_plain",
     "read_segmented",

@@ -72,6 +72,27 @@ class TokenTable:
     ) -> bytes:
         """The text with one more field per token line."""
 
+    def replace_column(
+        self,
+        column: int,
+        labels: Sequence[str],
+        ids: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    ) -> bytes:
+        """The text with other values in a column."""
+
+    @property
+    def has_attributes(self) -> bool:
+        """Whether tokens have explicit attributes."""
+
+    @property
+    def attribute_bytes(self) -> bytes:
+        """All explicit attributes, for a fingerprint."""
+
+    def attributes(self, first: int, last: int) -> list[dict[str, float]]:
+        """
+        The explicit attributes of some tokens, as dictionaries from names to values.
+        """
+
     def concatenate_documents(self) -> TokenTable:
         """A table with one sentence per document."""
 
@@ -87,11 +108,19 @@ def parse_columns(
 ) -> TokenTable:
     """Read a column file; raises ValueError(message, line, column)."""
 
+def parse_items(text: bytes, *, first_line: int = 1) -> TokenTable:
+    """
+    Read an item file of CRFsuite; raises ValueError(message, line, column).
+    """
+
 def from_columns(
-    columns: Sequence[list[str]], lengths: Sequence[int], documents: Sequence[int] = []
+    columns: Sequence[list[str]],
+    lengths: Sequence[int],
+    documents: Sequence[int] = [],
+    items: list[Any] | None = None,
 ) -> TokenTable:
     """
-    A table of lists of strings, one per column; `documents` says which one each sentence is of.
+    A table of lists of strings, one per column; `documents` says which one each sentence is of, `items` has the explicit attributes of each token.
     """
 
 def check_attribute(function: str, argument: str) -> None:
@@ -128,10 +157,21 @@ class Program:
         lists: Sequence[PhraseSet],
         columns: int,
     ) -> None: ...
+    @staticmethod
+    def of_items(columns: int) -> Program:
+        """Features are the tables' explicit attributes."""
+
     @property
     def has_edges(self) -> bool: ...
     def names(self, table: TokenTable) -> list[list[tuple[bool, str]]]:
         """(edge, name) of every feature of every token."""
+
+def feature_keys(
+    names: bytes,
+    ends: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    edges: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
+) -> NDArray[numpy.uint64]:
+    """The keys of features, by their names: name i ends at ends[i]."""
 
 class FeatureIndex:
     """Features met in training, numbered."""
@@ -375,8 +415,8 @@ class ChainModel:
 
     def rows(
         self, program: Program, table: TokenTable, sentence: int, space: ChainSpace
-    ) -> list[tuple[int, bool, int]]:
-        """(token, edge, row) of each known feature."""
+    ) -> list[tuple[int, bool, int, float]]:
+        """(token, edge, row, how often) of each known feature."""
 
 class SegmentProgram:
     """Templates over segments, ready to run over token tables."""
@@ -388,6 +428,10 @@ class SegmentProgram:
         lists: Sequence[PhraseSet],
         columns: int,
     ) -> None: ...
+    @staticmethod
+    def of_items(columns: int) -> SegmentProgram:
+        """Features are the tables' explicit attributes."""
+
     def names(self, table: TokenTable, sentence: int, begin: int, last: int) -> list[tuple[int | None, str]]:
         """(token or None, name) of every feature of a segment."""
 
@@ -498,12 +542,10 @@ class SegmentModel:
         program: SegmentProgram,
         table: TokenTable,
         sentence: int,
-        labels: Annotated[
-            NDArray[numpy.uint32], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
+        labels: NDArray[numpy.uint32],
         space: SegmentSpace,
-    ) -> list[tuple[int, int]]:
-        """(row, label) of each known feature of an output."""
+    ) -> list[tuple[int, int, float]]:
+        """(row, label, how often) of each known feature of an output."""
 
 def permutation(n: int, seed: int) -> NDArray[numpy.uint32]:
     """A shuffled range, the same everywhere for the same seed."""
@@ -655,7 +697,7 @@ class SegmentBatch:
         self, weights: SparseRows, first: int, last: int
     ) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]:
         """
-        Margins of gold over the best other output, and the norms of their differences.
+        Margins of gold over the best other output (infinity if there is none), norms of differences.
         """
 
     def voted(self, weights: SparseRows, votes: Votes, k: int, first: int, last: int) -> NDArray[numpy.int32]:

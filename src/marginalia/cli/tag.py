@@ -27,7 +27,8 @@ BLOCK_BYTES = 1 << 18  # of column files: small enough to keep several threads b
 _DESCRIPTION = """\
 Label text with a model. Column files come out as they went in, with one more column, the
 predicted label; the input may have the gold column or not. Other formats get the labels where
-they belong. Plain text becomes lines of token, tab, label. Memory does not grow with the input."""
+they belong: in CRFsuite's item files, in place of those that were there. Plain text becomes
+lines of token, tab, label. Memory does not grow with the input."""
 
 _EXAMPLES = """\
   marginalia tag model.mg input.txt -o output.txt

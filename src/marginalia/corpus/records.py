@@ -18,11 +18,13 @@ class Span(NamedTuple):
 class Sentence:
     """One sentence: named columns of equal length, and where it came from.
 
-    `offsets` are the character offsets of the tokens in `text`; `document` counts the document marks
-    read so far; `origin` is what the reader kept to write the sentence back in the same shape.
+    The column `attributes` holds not texts but the attributes of each token, as lists of strings or
+    dictionaries. `offsets` are the character offsets of the tokens in `text`; `document` counts the
+    document marks read so far; `origin` is what the reader kept to write the sentence back in the same
+    shape.
     """
 
-    columns: dict[str, list[str]]
+    columns: dict[str, list[Any]]
     text: str | None = None
     offsets: list[tuple[int, int]] | None = None
     comments: list[str] = field(default_factory=list)
@@ -32,7 +34,7 @@ class Sentence:
     origin: Any = field(default=None, repr=False, compare=False)
 
     @property
-    def tokens(self) -> list[str]:
+    def tokens(self) -> list[Any]:
         """The column `word`, or the first one."""
         return self.columns["word"] if "word" in self.columns else next(iter(self.columns.values()))
 

@@ -142,6 +142,8 @@ class ChainDecoder(Decoder[_core.ChainShape]):
         size = len(self._saved.labels)
         rows = self._model.rows(self._program(block), block.table, sentence, self._space())
         places = (
-            (row, ids[t - 1] * size + ids[t] if edge else ids[t]) for t, edge, row in rows if t or not edge
+            (row, ids[t - 1] * size + ids[t] if edge else ids[t], value)
+            for t, edge, row, value in rows
+            if t or not edge
         )
         return self._contributions(places, constants_of(ids, size, self._shape.order))

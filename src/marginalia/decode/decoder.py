@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from marginalia.corpus.blocks import Block
-from marginalia.errors import MarginaliaError, ModelError
+from marginalia.errors import DataError, MarginaliaError, ModelError
 from marginalia.model import SavedModel, phrases_of
 
 Ids = npt.NDArray[np.int32]
@@ -27,7 +27,7 @@ class Contribution:
     feature: str
     labels: tuple[str, ...]
     weight: float
-    count: int
+    count: float
 
 
 @dataclass(frozen=True)
@@ -79,10 +79,14 @@ class Decoder(Generic[Shape]):
         return score
 
     def _contributions(
-        self, places: Iterable[tuple[int, int]], constants: Iterable[tuple[str, int, tuple[int, ...]]]
+        self, places: Iterable[tuple[int, int, float]], constants: Iterable[tuple[str, int, tuple[int, ...]]]
     ) -> list[Contribution]:
-        """What stands at (row, output) of the weights, and (name, place, labels) of the constants."""
-        found = [self._observed(row, output, n) for (row, output), n in Counter(places).items()]
+        """What stands at (row, output), so often, of the weights, and (name, place, labels) of the
+        constants."""
+        counts: dict[tuple[int, int], float] = {}
+        for row, output, value in places:
+            counts[row, output] = counts.get((row, output), 0) + (int(value) if value == 1 else value)
+        found = [self._observed(row, output, n) for (row, output), n in counts.items()]
         at, weights = (self._saved.arrays[name].tolist() for name in ("constant_at", "constants"))
         by_place = dict(zip(at, weights, strict=True))
         counted = Counter(item for item in constants if item[1] in by_place)
@@ -91,7 +95,7 @@ class Decoder(Generic[Shape]):
             for (name, place, labels), n in counted.items()
         ]
 
-    def _observed(self, row: int, output: int, count: int) -> Contribution | None:
+    def _observed(self, row: int, output: int, count: float) -> Contribution | None:
         saved = self._saved
         outputs, weights = saved.cells(row)
         place = np.flatnonzero(outputs == output)
@@ -107,6 +111,11 @@ class Decoder(Generic[Shape]):
         return self._model.lattice(self._program(block), block.table, sentence, self._space())
 
     def _program(self, block: Block) -> Any:
+        if self._saved.program.explicit and not block.table.has_attributes:
+            raise DataError(
+                f"found columns {' '.join(block.columns)}, but this model was trained on explicit attributes",
+                file=block.file,
+            )
         program = self._programs.get(block.columns)
         if program is None:
             program = self._parts.compile(self._saved.program, block.columns, self._phrases)

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from marginalia.corpus.batches import Batch, in_groups
-from marginalia.corpus.blocks import Block, pack
+from marginalia.corpus.blocks import ATTRIBUTES, Block, is_attributes, pack
 from marginalia.corpus.records import Sentence, Span
 from marginalia.corpus.schemes import convert, labels_of, spans_of
 from marginalia.decode.structures import STRUCTURES
@@ -25,15 +25,16 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
 Ids = npt.NDArray[np.int32]
-Input = Sentence | Sequence[str] | Mapping[str, Sequence[str]]
+Input = Sentence | Sequence[Any] | Mapping[str, Sequence[Any]]
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Tagged:
-    """A labelled sentence: its tokens, a label for each, and the spans they spell (if they spell spans)."""
+    """A labelled sentence: its tokens (or their attributes, as they were given), a label for each, and the
+    spans they spell (if they spell spans)."""
 
-    tokens: tuple[str, ...]
+    tokens: tuple[Any, ...]
     labels: tuple[str, ...]
     scheme: str | None = None
     score: float | None = None
@@ -43,7 +44,7 @@ class Tagged:
         """What the labels spell; nothing if they are plain tags."""
         return tuple(spans_of(self.labels, self.scheme)) if self.scheme else ()
 
-    def __iter__(self) -> Iterator[tuple[str, str]]:
+    def __iter__(self) -> Iterator[tuple[Any, str]]:
         return iter(zip(self.tokens, self.labels, strict=True))
 
 
@@ -71,11 +72,14 @@ class Tagger:
     @property
     def feature_columns(self) -> tuple[str, ...]:
         """The columns that an input must have."""
+        if self.saved.program.explicit:
+            return (ATTRIBUTES,)
         needed = self.saved.program.columns
         return tuple(name for name in self.saved.columns if name in needed) or self.saved.columns[:1]
 
     def tag(self, sentence: Input) -> Tagged:
-        """Label one sentence: its tokens, or a mapping from column names to values if it needs several."""
+        """Label one sentence: its tokens, or a mapping from column names to values if it needs several; of
+        models of explicit attributes a list of strings or a dictionary for each token."""
         return self.tag_all([sentence])[0]
 
     def tag_all(self, sentences: Iterable[Input], threads: int = 1) -> list[Tagged]:
@@ -140,11 +144,16 @@ class Tagger:
         return self._spelling.user_ids(self.decoder.best(block), batch.block)
 
     def _record(self, sentence: Input, number: int = 0) -> Sentence:
+        if self.saved.program.explicit:
+            return self._record_of_attributes(sentence, number)
         if isinstance(sentence, Sentence):
             return sentence
         if isinstance(sentence, str):
             raise DataError("found a string, expected a list of tokens (or a mapping of columns)")
         columns = sentence if isinstance(sentence, Mapping) else {self.feature_columns[0]: sentence}
+        if any(is_attributes(columns.get(name, ())) for name in self.feature_columns):
+            needed = ", ".join(self.feature_columns)
+            raise DataError(f"found attributes of tokens, but this model reads the columns {needed}")
         if any(isinstance(values, str) for values in columns.values()):
             raise DataError("found a string as a column, expected a list of values, one per token")
         missing = [name for name in self.feature_columns if name not in columns]
@@ -158,8 +167,31 @@ class Tagger:
             raise DataError("found columns of different lengths, expected one value per token in each")
         return record
 
+    def _record_of_attributes(self, sentence: Input, number: int) -> Sentence:
+        given: Any = sentence.columns if isinstance(sentence, Sentence) else sentence
+        items = items_of(given.get(ATTRIBUTES, ()) if isinstance(given, Mapping) else given)
+        if items is None or (isinstance(given, Mapping) and ATTRIBUTES not in given):
+            raise DataError(
+                "found tokens or columns, but this model was trained on explicit attributes: expected a list "
+                "of strings or a dictionary for each token"
+            )
+        if isinstance(sentence, Sentence):
+            return sentence
+        return Sentence({ATTRIBUTES: items}, document=number)
+
     def _tagged(self, record: Sentence, labels: Sequence[str]) -> Tagged:
         return Tagged(tuple(record.columns[self.feature_columns[0]]), tuple(labels), self.saved.scheme)
+
+
+def items_of(sequence: Any) -> list[Any] | None:
+    """The attributes of the tokens of a sequence (also of one that python-crfsuite made); None if it is one
+    of words."""
+    if not isinstance(sequence, (Sequence, Mapping)) and hasattr(sequence, "items"):
+        sequence = sequence.items()
+    if isinstance(sequence, (str, Mapping)):
+        return None
+    items = list(sequence)
+    return items if not items or is_attributes(items) else None
 
 
 class _Spelling:

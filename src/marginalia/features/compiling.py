@@ -16,6 +16,8 @@ def compile_program(
     program: Program, columns: Sequence[str], phrases: Mapping[str, _core.PhraseSet]
 ) -> _core.Program:
     """The program for tables with these columns. The plain label bigram is left to the structure."""
+    if program.explicit:
+        return _core.Program.of_items(len(columns))
     segments = [t for t in program.templates if t.scope == "segment"]
     if segments:
         raise SettingsError(
@@ -34,6 +36,8 @@ def compile_segment_program(
     program: Program, columns: Sequence[str], phrases: Mapping[str, _core.PhraseSet]
 ) -> _core.SegmentProgram:
     """The same for templates over segments and over their tokens."""
+    if program.explicit:
+        return _core.SegmentProgram.of_items(len(columns))
     templates = []
     for t in program.templates:
         if is_label_bigram(t):

@@ -85,6 +85,7 @@ class Recipe:
     seed: int = 1
     lists: Mapping[str, str] = field(default_factory=dict)
     settings: dict[str, Any] = field(default_factory=dict)
+    own_features: bool = False  # were they chosen, or are they the usual ones?
 
 
 def make_recipe(
@@ -107,7 +108,8 @@ def make_recipe(
     LEARNERS[learner].check(resolved)
     resolved |= LEARNERS[learner].fixed
     _check_structure(structure, learner, resolved)
-    return Recipe(structure, features or chosen.features, learner, seed, dict(lists or {}), resolved)
+    own = bool(features or task or lists)
+    return Recipe(structure, features or chosen.features, learner, seed, dict(lists or {}), resolved, own)
 
 
 def _check_structure(structure: str, learner: str, settings: dict[str, Any]) -> None:

@@ -11,12 +11,14 @@ import numpy as np
 import numpy.typing as npt
 
 from marginalia import _core
+from marginalia.corpus.blocks import ATTRIBUTES
 from marginalia.decode.structures import STRUCTURES
 from marginalia.decode.tagger import Tagger
+from marginalia.errors import DataError, SettingsError
 from marginalia.evaluate import Report
 from marginalia.features.compiling import load_phrases
 from marginalia.features.loading import load_features
-from marginalia.features.program import Program
+from marginalia.features.program import EXPLICIT, Program
 from marginalia.learn.data import Corpus, LabelCoder, TrainingSet, unit_of
 from marginalia.learn.dev import DevSet
 from marginalia.learn.diagnostics import boosting_of, bound_of, has_bound, margin_of, summary_of
@@ -25,7 +27,7 @@ from marginalia.learn.recipe import Recipe
 from marginalia.learn.run import Batch, Counts, Order, Round, Setup
 from marginalia.learn.samples import SampleWeights, class_weights_of
 from marginalia.learn.warm import WarmStart, state_arrays
-from marginalia.model import SavedModel, phrases_of
+from marginalia.model import SavedModel, frozen_arrays, phrases_of
 
 
 @dataclass(frozen=True)
@@ -79,6 +81,8 @@ class Training:
         self._started = time.perf_counter()
         warm = None if start is None else WarmStart(start)
         self._program = start.program if start is not None else self._load_program(corpus)
+        for data in (corpus, dev):
+            _check_attributes(self._program, data)
         self._phrases = load_phrases(self._program) if start is None else phrases_of(start)
         kind, settings = STRUCTURES[recipe.structure], recipe.settings
         compiled = kind.compile(self._program, corpus.layout.columns, self._phrases)
@@ -117,7 +121,18 @@ class Training:
 
     def _load_program(self, corpus: Corpus) -> Program:
         layout = corpus.layout
+        if layout.format == "crfsuite":
+            return self._explicit()
         return load_features(self.recipe.features, layout.columns, layout.label, self.recipe.lists)
+
+    def _explicit(self) -> Program:
+        """The features are those of the data; others that were asked for are refused."""
+        if self.recipe.own_features and (self.recipe.features != ATTRIBUTES or self.recipe.lists):
+            raise SettingsError(
+                f"features: found '{self.recipe.features}', but the data have explicit attributes, which are "
+                "the features: choose no task, features or lists."
+            )
+        return EXPLICIT
 
     def _setup(self) -> Setup:
         return Setup(
@@ -226,15 +241,7 @@ class Training:
     def _arrays(self, rows: _core.SparseRows) -> dict[str, npt.NDArray[Any]]:
         """The arrays of the model file; see docs/model-file.md."""
         voters = self._run.voters() if self._best is None else self._best_voters
-        arrays: dict[str, Any] = rows.freeze(self.data.index, len(self.coder.labels), *(voters or ()))
-        outputs = arrays.pop("outputs")
-        narrow = not outputs.size or int(outputs.max()) < 1 << 16
-        arrays["narrow" if narrow else "wide"] = outputs.astype(np.uint16 if narrow else np.uint32)
-        at, constants = rows.cells(0)
-        arrays["constant_at"], arrays["constants"] = at[constants != 0], constants[constants != 0]
-        if "names" in arrays:
-            arrays["names"] = np.frombuffer(arrays["names"], np.uint8)
-        return arrays
+        return frozen_arrays(rows, self.data.index, len(self.coder.labels), *(voters or ()))
 
     def _diagnostics(self, rows: _core.SparseRows) -> dict[str, Any]:
         found = summary_of(self._counted) if self._run.has_mistakes else {}
@@ -291,6 +298,16 @@ class Training:
             round.confidence,
             round.bound,
         )
+
+
+def _check_attributes(program: Program, corpus: Corpus | None) -> None:
+    """Data and features are both of explicit attributes, or both of columns."""
+    if corpus is None or program.explicit == (corpus.layout.format == "crfsuite"):
+        return
+    found, expected = "columns of text", "explicit attributes"
+    if not program.explicit:
+        found, expected = expected, found
+    raise DataError(f"found data with {found}, expected {expected}, as in the model", file=corpus.name)
 
 
 def _order_seed(seed: int, number: int, part: int) -> int:

@@ -104,6 +104,25 @@ def phrases_of(saved: SavedModel) -> dict[str, _core.PhraseSet]:
     return {name: _core.PhraseSet.from_states(saved.arrays[f"list.{name}"]) for name in lists}
 
 
+def frozen_arrays(
+    rows: _core.SparseRows,
+    index: _core.FeatureIndex,
+    labels: int,
+    voters: _core.WeightTable | None = None,
+    versions: int = 0,
+) -> Arrays:
+    """The arrays of a model file from weights, without what is zero; see docs/model-file.md."""
+    arrays: dict[str, Any] = rows.freeze(index, labels, voters, versions)
+    outputs = arrays.pop("outputs")
+    narrow = not outputs.size or int(outputs.max()) < 1 << 16
+    arrays["narrow" if narrow else "wide"] = outputs.astype(np.uint16 if narrow else np.uint32)
+    at, constants = rows.cells(0)
+    arrays["constant_at"], arrays["constants"] = at[constants != 0], constants[constants != 0]
+    if "names" in arrays:
+        arrays["names"] = np.frombuffer(arrays["names"], np.uint8)
+    return arrays
+
+
 _KINDS: dict[str, tuple[type, ...]] = {
     "label": (str,),
     "scheme": (str, type(None)),
