@@ -23,7 +23,7 @@ std::string_view text_of(nb::handle value) {
 }
 
 std::string kind_of(nb::handle value) {
-  return nb::cast<std::string>(nb::str(value.type().attr("__name__")));
+  return std::string(bytes_of(nb::object(value.type().attr("__name__"))));
 }
 
 bool is_group(nb::handle value) {
