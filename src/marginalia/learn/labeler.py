@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from marginalia.config import suggestion
+from marginalia.corpus.records import Sentence
 from marginalia.decode.structures import STRUCTURES
 from marginalia.decode.tagger import Tagger
 from marginalia.errors import DataError, SettingsError
@@ -34,9 +35,10 @@ _OWN = {
 class Labeler:
     """An estimator of label sequences.
 
-    `X` is a list of sequences: lists of tokens, mappings from column names to lists, or lists of attributes
-    (a list of strings or a dictionary for each token); `y` has a list of labels for each. The arguments are
-    those of `train`; all its settings may be given as keywords, or in the dictionary `settings`.
+    `X` is a list of sequences: lists of tokens, mappings from column names to lists, lists of attributes (a
+    list of strings or a dictionary for each token), or `Sentence` records; `y` has a list of labels for each.
+    The arguments are those of `train`; all its settings may be given as keywords, or in the dictionary
+    `settings`.
 
     After `fit`: `model_`, a `Tagger`; `classes_`, its labels; `marginal_labels_`, what the columns of
     `predict_proba` stand for (the same, unless the model was trained in another scheme).
@@ -161,7 +163,8 @@ def _check_setting(name: str) -> None:
 
 
 def _pairs(X: Iterable[Any], y: Iterable[Sequence[str]]) -> list[tuple[Any, list[str]]]:
-    sequences, labels = list(X), [list(one) for one in y]
+    sequences = [x.columns if isinstance(x, Sentence) else x for x in X]
+    labels = [list(one) for one in y]
     if len(sequences) != len(labels):
         raise DataError(f"found {len(sequences)} sequences and {len(labels)} lists of labels")
     return list(zip(sequences, labels, strict=True))

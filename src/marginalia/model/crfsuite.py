@@ -33,7 +33,7 @@ class CrfsuiteModel(NamedTuple):
 def read_crfsuite_model(data: bytes) -> CrfsuiteModel:
     """The parts of a model file; a ModelError says what is wrong with it."""
     sizes = _header(data)
-    features = _features(data, sizes["features at"], sizes["features"])
+    features = _features(data, sizes["features at"])
     labels = _strings(data, sizes["labels at"], sizes["labels"], "labels")
     attributes = _strings(data, sizes["attributes at"], sizes["attributes"], "attributes")
     states, transitions = (features[features["type"] == kind] for kind in (_STATE, _TRANSITION))
@@ -60,7 +60,7 @@ def _header(data: bytes) -> dict[str, int]:
         raise ModelError("the CRFsuite model is truncated: its header is incomplete.")
     header = np.frombuffer(data, _HEADER, 1)[0]
     if header["type"] != b"FOMC" or header["version"] != 100:
-        kind = f"{header['type']!r}, version {header['version']}"
+        kind = f"{bytes(header['type'])!r}, version {header['version']}"
         raise ModelError(f"found a CRFsuite model of type {kind}, expected b'FOMC', version 100.")
     if header["size"] > len(data):
         raise ModelError(f"the CRFsuite model is truncated: {len(data)} bytes of {header['size']}.")
@@ -75,7 +75,7 @@ def _array(data: bytes, dtype: str | np.dtype[np.void], count: int, at: int) -> 
     return np.frombuffer(data, kind, count, at)
 
 
-def _features(data: bytes, at: int, count: int) -> npt.NDArray[np.void]:
+def _features(data: bytes, at: int) -> npt.NDArray[np.void]:
     chunk = data[at : at + 4]
     if chunk != b"FEAT":
         raise _damaged(f"found {chunk!r} where features should be")
