@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         read_plain,
         read_segmented,
     )
-    from marginalia.decode import Tagged, Tagger, load
+    from marginalia.decode import Tagged, Tagger, convert, load
     from marginalia.errors import DataError, MarginaliaError, ModelError, SettingsError
     from marginalia.learn import Labeler, Progress, train
 
@@ -37,7 +37,7 @@ _HOMES = {
         "read_plain",
         "read_segmented",
     ),
-    "decode": ("Tagged", "Tagger", "load"),
+    "decode": ("Tagged", "Tagger", "convert", "load"),
     "errors": ("DataError", "MarginaliaError", "ModelError", "SettingsError"),
     "learn": ("Labeler", "Progress", "train"),
 }
@@ -54,6 +54,7 @@ __all__ = [
     "Span",
     "Tagged",
     "Tagger",
+    "convert",
     "load",
     "read_conll",
     "read_conllu",

@@ -54,7 +54,7 @@ def test_tagging_keeps_the_lines(run: Run, items: Path, trained: Path, tmp_path:
     code, found, complaints = run("tag", trained, path)
     assert (code, complaints) == (0, "")
     rest = [line.partition("\t")[1:] for line in found.split("\n")]
-    assert rest == [line.partition("\t")[1:] for line in text.replace("\r", "").split("\n")]
+    assert rest == [line.partition("\t")[1:] for line in text.split("\n")]
     assert {line.partition("\t")[0] for line in found.split("\n") if line} <= set(mg.load(trained).labels)
 
 

@@ -182,3 +182,21 @@ def test_models_of_attributes_are_saved_with_what_they_are(tmp_path: Path) -> No
 def test_other_values_are_other_data() -> None:
     one, other = ([([{"a": value}], ["X"])] for value in (1.0, 2.0))
     assert mg.train(one, passes=1).saved.fingerprint != mg.train(other, passes=1).saved.fingerprint
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('"version":2', '"version":3'),
+        ('"version":2', '"version":1'),
+        ('"templates":[["edge",[]]]', '"templates":[["node",["a",[0,0,false,["<"],[">"]]]]]'),
+    ],
+)
+def test_damaged_programs_of_attributes_are_refused(old: str, new: str) -> None:
+    from marginalia.features.program import EXPLICIT, Program
+
+    text = EXPLICIT.to_json()
+    assert Program.from_json(text) == EXPLICIT
+    assert old in text
+    with pytest.raises(mg.ModelError, match="template program"):
+        Program.from_json(text.replace(old, new))

@@ -46,12 +46,11 @@ def take(args: argparse.Namespace, word: str) -> bool:
 
 def run(args: argparse.Namespace) -> int:
     """The verb."""
-    from marginalia.decode import Tagger
-    from marginalia.model.converting import convert
+    from marginalia.decode import convert
 
     must_exist([args.model])
     check_writable(args.output, [args.model])
-    tagger = Tagger(convert(args.model, scheme=args.scheme, columns=args.columns))
+    tagger = convert(args.model, scheme=args.scheme, columns=args.columns)
     tagger.save(args.output)
     saved = tagger.saved
     found = {

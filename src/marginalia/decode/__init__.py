@@ -2,7 +2,8 @@
 
 from marginalia.decode.chain import ChainDecoder
 from marginalia.decode.decoder import Contribution
+from marginalia.decode.foreign import convert
 from marginalia.decode.segments import SegmentDecoder
 from marginalia.decode.tagger import Tagged, Tagger, load
 
-__all__ = ["ChainDecoder", "Contribution", "SegmentDecoder", "Tagged", "Tagger", "load"]
+__all__ = ["ChainDecoder", "Contribution", "SegmentDecoder", "Tagged", "Tagger", "convert", "load"]

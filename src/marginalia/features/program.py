@@ -113,10 +113,9 @@ class Program:
         """The program of `to_json`; a ModelError if the text is damaged or of a newer version."""
         try:
             data = json.loads(text)
-            if data["version"] not in (1, VERSION):
-                raise ModelError(
-                    f"the template program has version {data['version']}, expected at most {VERSION}"
-                )
+            expected = VERSION if data.get("explicit") else 1
+            if data["version"] != expected:
+                raise ModelError(f"the template program has version {data['version']}, expected {expected}")
             attributes = tuple(Attribute(*map(str, row)) for row in data["attributes"])
             templates = tuple(
                 Template(str(scope), tuple(_piece_from_json(p) for p in pieces))
