@@ -74,6 +74,8 @@ class ItemParser {
  private:
   void read_line() {
     if (text_.find_first_not_of(" \t", lines_.from) >= lines_.to) return end_sentence();
+    if (const std::size_t at = text_.substr(0, lines_.to).find('\r', lines_.from); at != kNowhere)
+      fail("found a carriage return inside a line, expected LF or CRLF line ends", at);
     const std::size_t tab = tab_after(lines_.from);
     const std::size_t rest = std::min(tab + 1, lines_.to);
     add_field(rest, lines_.to);

@@ -149,6 +149,7 @@ def test_an_item_file() -> None:
         ("O\ta: 1\n", 1, 5, "expected a number"),
         ("@weight:2\n", 1, 1, "found @weight"),
         ("O\ta\nO\tb\0\n", 2, 4, "NUL byte"),
+        ("O\ta\rb\n", 1, 4, "carriage return inside a line"),
     ],
 )
 def test_errors_of_item_files_tell_the_place(text: str, line: int, column: int, message: str) -> None:
@@ -198,3 +199,29 @@ def test_blocks_of_any_size_give_the_same(tmp_path: Path, block_bytes: int) -> N
     blocks = list(read_item_blocks(path, block_bytes=block_bytes))
     assert [s.columns for block in blocks for s in block.sentences()] == whole
     assert [int(n) for block in blocks for n in block.table.lines][-1] == len(path.read_text().splitlines())
+
+
+PIECES = st.sampled_from(
+    ["a", "é", ":", "\\", "\t", "\n", "\r", "1", ".5", "-", "e", " ", "@weight", "\ufeff"]
+)
+
+
+@given(
+    st.one_of(
+        st.binary(max_size=30), st.lists(PIECES, max_size=20).map(lambda parts: "".join(parts).encode())
+    )
+)
+def test_any_bytes_are_read_or_refused(text: bytes) -> None:
+    """What is read can be written, and reads the same again; what is not is an error with its place."""
+    refused, sentences = None, []
+    try:
+        sentences = list(read_crfsuite(io.BytesIO(text)))
+    except mg.DataError as error:
+        refused = error
+    if refused is not None:
+        assert refused.line is not None
+        assert refused.line <= text.count(b"\n") + 1
+    elif all(label.strip(" ") for s in sentences for label in s.columns["label"]):
+        target = io.StringIO()
+        write_crfsuite(sentences, target)
+        assert items(target.getvalue()) == [(s.columns["label"], s.columns["attributes"]) for s in sentences]

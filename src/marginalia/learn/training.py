@@ -307,7 +307,7 @@ def _check_attributes(program: Program, corpus: Corpus | None) -> None:
     found, expected = "columns of text", "explicit attributes"
     if not program.explicit:
         found, expected = expected, found
-    raise DataError(f"found data with {found}, expected {expected}, as in the model", file=corpus.name)
+    raise DataError(f"found data with {found}, expected {expected}, as the features need", file=corpus.name)
 
 
 def _order_seed(seed: int, number: int, part: int) -> int:
