@@ -221,7 +221,7 @@ def test_any_bytes_are_read_or_refused(text: bytes) -> None:
     if refused is not None:
         assert refused.line is not None
         assert refused.line <= text.count(b"\n") + 1
-    elif all(label.strip(" ") for s in sentences for label in s.columns["label"]):
+    elif all(y.strip(" ") and y[0] != "\ufeff" for s in sentences for y in s.columns["label"]):
         target = io.StringIO()
         write_crfsuite(sentences, target)
         assert items(target.getvalue()) == [(s.columns["label"], s.columns["attributes"]) for s in sentences]
