@@ -31,6 +31,8 @@ class Model:
     settings: dict[str, object] = field(default_factory=dict)
     published: float | None = None
     threads: int = 1
+    structure: str = "chain"
+    features: object = None  # those of the job unless given
 
 
 def run(job: Job, model: Model, repetitions: int, bootstrap: int = 0, keep: Path | None = None) -> dict:
@@ -65,8 +67,10 @@ def train_command(job: Job, model: Model, path: Path) -> list:
         "-o",
         path,
         *job.reading,
+        "--structure",
+        model.structure,
         "--features",
-        job.features,
+        model.features or job.features,
         "--learner",
         model.learner,
         *chosen,

@@ -6,6 +6,9 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "arrays.hpp"
 #include "bind.hpp"
 #include "features/segment_examples.hpp"
@@ -89,6 +92,10 @@ std::shared_ptr<OwnedScores> make_scores(const SegmentShape& shape, const Input<
   const std::size_t most = owned->scores.most, types = shape.types();
   if (segments.size() != length * most * types || constants.size() != shape.constants())
     throw std::invalid_argument("segments: scores do not fit the shape");
+  for (const auto* scores : {&segments, &constants})
+    if (!std::all_of(scores->data(), scores->data() + scores->size(),
+                     [](double x) { return std::isfinite(x); }))
+      throw std::invalid_argument("segments: a score is not finite");
   for (std::size_t at = 0; at < constants.size(); ++at) owned->constants.set(shape, at, constants.data()[at]);
   for (std::size_t b = 0; b < length; ++b)
     for (std::size_t tokens = 1; tokens <= owned->scores.longest(b); ++tokens)

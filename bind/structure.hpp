@@ -86,7 +86,7 @@ class BoundExamples {
     check_samples(sample_weights);
     check_cells(weights, gradient);
     nb::gil_scoped_release unlocked;
-    S structure(shape_, examples_, weights);
+    S structure(shape_, closed(examples_), weights);
     return marginalia::add_expectations(structure, weights, first, last, view(sample_weights), local,
                                         gradient.data());
   }
@@ -119,7 +119,7 @@ class BoundExamples {
     std::vector<std::int32_t> labels;
     {
       nb::gil_scoped_release unlocked;
-      S structure(shape_, examples_, weights);
+      S structure(shape_, closed(examples_), weights);
       for (std::size_t i = first; i < last; ++i) {
         const std::vector<marginalia::Scored> candidates = structure.k_best(i, k);
         marginalia::Ballot ballot(candidates.size());
@@ -143,7 +143,7 @@ class BoundExamples {
     std::vector<std::int32_t> labels;
     {
       nb::gil_scoped_release unlocked;
-      S structure(shape_, examples_, weights);
+      S structure(shape_, closed(examples_), weights);
       for (std::size_t i = first; i < last; ++i)
         for (const std::uint32_t label : structure.best(i).output)
           labels.push_back(static_cast<std::int32_t>(label));

@@ -1,6 +1,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -158,7 +159,7 @@ void restore(WeightTable& weights, const FeatureIndex& index, std::uint32_t labe
     throw std::invalid_argument("weights: the parts of a state disagree in number");
   for (std::size_t k = 0; k < rows.size(); ++k) {
     const std::uint32_t row = rows.data()[k], output = outputs.data()[k];
-    if (row >= index.rows() || row >= weights.current().rows.size() || output >= sizes(row))
+    if (row >= index.rows() || output >= sizes(row))
       throw std::invalid_argument("weights: a place is out of range");
     if (!std::isfinite(values.data()[k]) || (totals.size() && !std::isfinite(totals.data()[k])) ||
         (paid.size() && !std::isfinite(paid.data()[k])) ||
@@ -216,12 +217,14 @@ nb::tuple flat(const SparseRows& rows) {
   return nb::make_tuple(give(std::move(outputs)), give(std::move(values)), give(std::move(ends)));
 }
 
+// Summed from small to large: rows may have come in another order.
 double norm_of(const SparseRows& rows) {
-  double sum = 0.0;
+  std::vector<double> squares;
   for (std::uint32_t row = 0; row < rows.rows.size(); ++row)
     for (const Cell* c = rows.begin(row); c != rows.end(row); ++c)
-      sum += static_cast<double>(c->weight) * static_cast<double>(c->weight);
-  return std::sqrt(sum);
+      squares.push_back(static_cast<double>(c->weight) * static_cast<double>(c->weight));
+  std::sort(squares.begin(), squares.end());
+  return std::sqrt(std::accumulate(squares.begin(), squares.end(), 0.0));
 }
 
 }  // namespace

@@ -54,6 +54,8 @@ void SegmentProgram::check(const SegmentTemplate& t) const {
     }
     if (piece.source >= sources_.size()) throw std::invalid_argument("program: attribute out of range");
     if (piece.anchor == Anchor::whole) continue;
+    if (piece.offset < -kFarthest || piece.offset > kFarthest)
+      throw std::invalid_argument("program: offset out of range");
     if (piece.before.empty() || piece.after.empty())
       throw std::invalid_argument("program: a value needs its boundary strings");
     if (!is_inner(piece.anchor)) continue;

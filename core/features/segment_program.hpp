@@ -179,6 +179,7 @@ class SegmentProgram {
   // With both ends in a template, so many tokens inside are looked at: else cost would grow with the square
   // of the longest segment.
   static constexpr std::size_t kMostInside = 8;
+  static constexpr std::int32_t kFarthest = 1'000'000;  // offset: sums of them must not overflow
   static constexpr std::string_view kNothingInside = "_none";
 
   static std::ptrdiff_t place_of(Anchor anchor, std::int32_t offset, std::size_t begin, std::size_t last,

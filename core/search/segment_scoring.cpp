@@ -37,6 +37,26 @@ void SegmentScoring::grow(std::size_t begin, std::size_t last) {
   }
 }
 
+void SegmentScoring::add_up(const SegmentScores& p) {
+  clear(0, x.length);
+  as_long_ = p;
+  const std::vector<std::uint32_t>& spans = program_.spans();
+  for (std::size_t b = 0; b < x.length; ++b)
+    for (std::size_t tokens = p.longest(b); tokens >= 1; --tokens) {
+      const std::size_t last = b + tokens - 1;
+      double* sum = as_long_.at(b, tokens);
+      if (tokens < p.longest(b)) add_types(as_long_.at(b, tokens + 1), sum);
+      add_types(p.at(b, tokens), &end_[last * width()]);
+      add_types(p.at(b, tokens), &lengths_[tokens * width()]);
+      if (tokens == 1) add_types(sum, &begin_[b * width()]);
+      for (std::size_t g = 0; g < spans.size(); ++g)
+        if (last - b >= spans[g]) add_types(sum, &arrival_[(last * spans.size() + g) * width()]);
+      const std::vector<std::uint32_t>& label = tokens == 1 ? shape_.begin_label : shape_.inside_label;
+      for (std::size_t s = 0; s < shape_.types(); ++s)
+        if (label[s] != kNoLabel) node_[last * shape_.labels + label[s]] += sum[s];
+    }
+}
+
 void SegmentScoring::spread(const double* types, std::vector<double>& labels) const {
   std::fill(labels.begin(), labels.end(), 0.0);
   for (std::size_t s = 0; s < shape_.types(); ++s) labels[shape_.begin_label[s]] = types[s];

@@ -83,6 +83,14 @@ class SegmentScoring {
   void score_begin(const Lookup& lookup, std::size_t begin, SegmentScores& out);
   template <class Lookup>
   void score_last(const Lookup& lookup, std::size_t last, SegmentScores& out);
+  template <class Lookup, class Give>
+  void expect_last(const Lookup& lookup, const SegmentScores& p, std::size_t last,
+                   std::vector<double>& labels, Give&& give);
+  // How probable each part of a segment is: sums of the probabilities of the segments that have it.
+  void add_up(const SegmentScores& p);
+  void add_types(const double* from, double* to) const {
+    for (std::size_t s = 0; s < shape_.types(); ++s) to[s] += from[s];
+  }
   double* vector_of(const Found& found);
   void clear(std::size_t first, std::size_t end);
   void grow(std::size_t begin, std::size_t last);
@@ -97,6 +105,7 @@ class SegmentScoring {
   std::vector<double> node_;                             // [tokens][labels]
   std::vector<double> begin_, end_, arrival_, lengths_;  // [tokens][width], arrival_: [tokens][spans][width]
   std::vector<double> running_;                          // [width]
+  SegmentScores as_long_;                                // probabilities of segments at least as long
 };
 
 template <class Lookup>
@@ -218,38 +227,13 @@ void SegmentScoring::for_rows(const Lookup& lookup, F&& f) {
   }
 }
 
-// Sums of probabilities: of longer segments from the right, of those that end at a token from the left.
 template <class Lookup, class Means>
 void SegmentScoring::expect(const Lookup& lookup, const SegmentScores& p, Means&& means) {
-  const std::size_t n = shape_.types();
-  std::vector<double> labels(shape_.labels), ahead(p.values.size());  // [T][M][width] as long or longer
-  const auto at = [&](std::size_t begin, std::size_t tokens) {
-    return &ahead[(begin * p.most + tokens - 1) * p.width];
+  std::vector<double> labels(shape_.labels);
+  const auto give = [&](std::uint32_t row) {
+    means(row, 0u, labels.data(), static_cast<std::uint32_t>(labels.size()));
   };
-  const auto add = [n](const double* from, double* to) {
-    for (std::size_t s = 0; s < n; ++s) to[s] += from[s];
-  };
-  const auto give = [&](const Found& one) {
-    means(one.row, 0u, labels.data(), static_cast<std::uint32_t>(labels.size()));
-  };
-  clear(0, x.length);
-  for (std::size_t b = 0; b < x.length; ++b)
-    for (std::size_t tokens = p.longest(b); tokens >= 1; --tokens) {
-      double* sum = at(b, tokens);
-      std::copy_n(p.at(b, tokens), n, sum);
-      if (tokens < p.longest(b)) add(at(b, tokens + 1), sum);
-      const std::size_t last = b + tokens - 1;
-      add(p.at(b, tokens), &end_[last * width()]);
-      add(p.at(b, tokens), &lengths_[tokens * width()]);
-      for (std::size_t g = 0; g < program_.spans().size(); ++g)
-        if (last - b >= program_.spans()[g])
-          add(sum, &arrival_[(last * program_.spans().size() + g) * width()]);
-      for (std::size_t s = 0; s < n; ++s) {
-        const std::uint32_t label = tokens == 1 ? shape_.begin_label[s] : shape_.inside_label[s];
-        if (label != kNoLabel) node_[last * shape_.labels + label] += sum[s];
-      }
-      if (tokens == 1) add(sum, &begin_[b * width()]);
-    }
+  add_up(p);
   for_tokens(lookup, 0, x.length, [&](const Found& one) {
     if (one.part == Part::token)
       labels.assign(&node_[one.a * shape_.labels], &node_[(one.a + 1) * shape_.labels]);
@@ -257,30 +241,34 @@ void SegmentScoring::expect(const Lookup& lookup, const SegmentScores& p, Means&
       spread(vector_of(one), labels);
     if (one.value != 1.0f)
       for (double& mean : labels) mean *= static_cast<double>(one.value);
-    give(one);
+    give(one.row);
   });
   for (std::size_t t = 0; t < x.length; ++t) {
     program_.for_begin(x, t, shape_.most, scratch_, wanting(lookup));
     take(lookup, [&](const Found& one) {
-      const std::size_t tokens = one.b - one.a + 1;
-      spread(one.part == Part::grow ? at(one.a, tokens) : p.at(one.a, tokens), labels);
-      give(one);
+      const SegmentScores& of = one.part == Part::grow ? as_long_ : p;
+      spread(of.at(one.a, one.b - one.a + 1), labels);
+      give(one.row);
     });
+    expect_last(lookup, p, t, labels, give);
   }
-  for (std::size_t last = 0; last < x.length; ++last) {  // shorter segments first, so sum from the longest
-    const std::size_t from = last + 1 - std::min<std::size_t>(shape_.most, last + 1);
-    program_.for_last(x, last, from, scratch_, wanting(lookup));
-    resolve(lookup);
-    std::reverse(found_.begin(), found_.end());
-    std::fill(running_.begin(), running_.end(), 0.0);
-    std::size_t i = 0;
-    for (std::size_t b = from; b <= last && i < found_.size(); ++b) {
-      add(p.at(b, last - b + 1), running_.data());
-      spread(running_.data(), labels);
-      for (; i < found_.size() && found_[i].a == b; ++i) give(found_[i]);
-    }
-    found_.clear();
+}
+
+// What segments that end at a token have with tokens inside, the longer ones have too.
+template <class Lookup, class Give>
+void SegmentScoring::expect_last(const Lookup& lookup, const SegmentScores& p, std::size_t last,
+                                 std::vector<double>& labels, Give&& give) {
+  const std::size_t from = last + 1 - std::min<std::size_t>(shape_.most, last + 1);
+  program_.for_last(x, last, from, scratch_, wanting(lookup));
+  resolve(lookup);
+  std::fill(running_.begin(), running_.end(), 0.0);
+  std::size_t left = found_.size();
+  for (std::size_t b = from; b <= last && left > 0; ++b) {
+    add_types(p.at(b, last - b + 1), running_.data());
+    spread(running_.data(), labels);
+    for (; left > 0 && found_[left - 1].a == b; --left) give(found_[left - 1].row);
   }
+  found_.clear();
 }
 
 }  // namespace marginalia

@@ -172,19 +172,19 @@ double log_sum(double* values, std::size_t n) {
   return most + std::log(sum);
 }
 
-// out[s] = log of the sum over the rows of the exponentials of terms[row][s], which are lost.
+// out[s] = log of the sum over the rows of the exponentials of terms[row][s], which are lost. Each column has
+// a scale of its own: what is hopeless here may be the only way in the end.
 void log_sums(double* terms, std::size_t rows, std::size_t n, double* out) {
-  const double most = *std::max_element(terms, terms + rows * n);
-  if (most == kIllegal) {
-    std::fill_n(out, n, kIllegal);
-    return;
-  }
-  exp_all(terms, rows * n, most);
-  for (std::size_t s = 0; s < n; ++s) {
-    double sum = 0.0;
-    for (std::size_t row = 0; row < rows; ++row) sum += terms[row * n + s];
-    out[s] = sum > 0.0 ? most + std::log(sum) : kIllegal;
-  }
+  std::fill_n(out, n, kIllegal);
+  for (std::size_t row = 0; row < rows; ++row)
+    for (std::size_t s = 0; s < n; ++s) out[s] = std::max(out[s], terms[row * n + s]);
+  for (std::size_t row = 0; row < rows; ++row)
+    for (std::size_t s = 0; s < n; ++s) terms[row * n + s] -= out[s] == kIllegal ? 0.0 : out[s];
+  exp_all(terms, rows * n, 0.0);
+  for (std::size_t row = 1; row < rows; ++row)
+    for (std::size_t s = 0; s < n; ++s) terms[s] += terms[row * n + s];
+  for (std::size_t s = 0; s < n; ++s)
+    if (out[s] != kIllegal) out[s] += std::log(terms[s]);
 }
 
 class Probabilities {

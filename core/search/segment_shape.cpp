@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <string>
 
 namespace marginalia {
 
@@ -12,7 +13,10 @@ SegmentShape::SegmentShape(const std::vector<std::uint32_t>& inside, std::uint32
       transitions(learns_transitions),
       ends(learns_ends),
       type_of(inside.size()) {
-  if (inside.empty() || most == 0) throw std::invalid_argument("segments: sizes must not be 0");
+  if (inside.empty()) throw std::invalid_argument("segments: there are no labels");
+  if (most == 0 || most > kMostTokens)
+    throw std::invalid_argument("segments: the longest must have 1 to " + std::to_string(kMostTokens) +
+                                " tokens");
   for (std::uint32_t label = 0; label < labels; ++label) {
     if (inside[label] == label) continue;  // an inside label
     if (inside[label] != kNoLabel && (inside[label] >= labels || inside[inside[label]] != inside[label]))

@@ -11,6 +11,7 @@
 namespace marginalia {
 
 inline constexpr std::uint32_t kNoLabel = UINT32_MAX;
+inline constexpr std::uint32_t kMostTokens = 1000;  // of a segment: memory grows with them
 
 struct Segment {
   std::size_t begin, last;  // tokens, both included

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from naive_learners import HAIR, NaiveLearner, Rule, TieError
+from segment_worlds import SegmentWorld
 from worlds import World
 
 
@@ -54,7 +55,7 @@ def margins_of(learner: NaiveLearner, w: Mapping[Hashable, float]) -> list[float
 
 
 def boosted(
-    world: World,
+    world: World | SegmentWorld,
     start: Mapping[Hashable, float],
     rule: Callable[[], Rule],
     given: Sequence[float],
@@ -69,10 +70,13 @@ def boosted(
         ratios = np.array(samples) * math.fsum(given)
         learner = NaiveLearner(world, dict(start), rule(), ratios)
         for _ in range(passes):
-            before = learner.updates
+            before = learner.updates, learner.near
             for i in range(len(world.gold)):
                 learner.learn(i)
-            if learner.updates == before:
+            updates, near = learner.updates - before[0], learner.near - before[1]
+            if near and updates <= near:
+                raise TieError
+            if not updates:
                 break
         w = learner.mean()
         margins = [d / math.fsum(given) for d in margins_of(learner, w)]

@@ -10,10 +10,12 @@ import itertools
 import math
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
-from naive_perceptron import Vector, features_at, features_of, legal_outputs, names_of
+from naive_perceptron import Names, Vector, features_at, names_of
 from oracles import Output
+from segment_worlds import SegmentWorld
 from worlds import World
 
 HAIR = 1e-4  # far above what floats lose in the worlds here
@@ -29,7 +31,7 @@ Rule = Callable[["NaiveLearner", int], Change]
 
 @dataclass
 class NaiveLearner:
-    world: World
+    world: World | SegmentWorld
     w: dict[Hashable, float]
     rule: Rule
     samples: np.ndarray
@@ -44,12 +46,17 @@ class NaiveLearner:
     step: int = 0
     loss: float = 0.0
     updates: int = 0
+    near: int = 0  # examples whose loss is 0 up to rounding, so that rounding says if they count as updates
 
     def __post_init__(self) -> None:
-        world, self.names = self.world, names_of(self.world)
-        self.gold = [features_of(world, n, y) for n, y in zip(self.names, world.gold, strict=True)]
-        self.legal = [{y: features_of(world, n, y) for y in legal_outputs(world, len(n))} for n in self.names]
-        self.every = [(name, output) for name, _, output in world.places()]
+        self.gold, self.legal = self.world.vectors()
+        self.every = list(dict.fromkeys([*self.world.places(), *self.w]))
+
+    @cached_property
+    def names(self) -> list[Names]:
+        """The features of tokens, in a chain."""
+        assert isinstance(self.world, World)
+        return names_of(self.world)
 
     def score(self, phi: Mapping[Hashable, float]) -> float:
         return sum(self.w.get(f, 0.0) * count for f, count in phi.items())
@@ -151,7 +158,9 @@ def costly_best(learner: NaiveLearner, i: int, costs: np.ndarray) -> tuple[dict[
     if best == gold:
         return {}, 0.0
     change = learner.minus(i, best)
-    loss = max(0.0, cost(best) - learner.score(change))
+    missing = cost(best) - learner.score(change)
+    learner.near += abs(missing) < HAIR
+    loss = max(0.0, missing)
     learner.loss += loss
     return (change if loss > 0 else {}), loss
 
@@ -208,6 +217,7 @@ def legal_labels(world: World, y: Output, t: int) -> list[int]:
 def expected_choices(learner: NaiveLearner, i: int) -> tuple[Vector, float]:
     """The mean features of each label as a choice after gold's labels, and the sum of their log Z."""
     world, gold, total, log_z = learner.world, learner.world.gold[i], Vector(), 0.0
+    assert isinstance(world, World)
     for t in range(len(gold)):
         choices = [(*gold[:t], c, *gold[t + 1 :]) for c in legal_labels(world, gold, t)]
         vectors = [features_at(world, learner.names[i], y, t) for y in choices]

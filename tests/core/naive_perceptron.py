@@ -5,9 +5,12 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Hashable, Iterable
+from typing import TYPE_CHECKING, Any
 
-from oracles import Output, tie_key
-from worlds import World
+from oracles import Output
+
+if TYPE_CHECKING:
+    from worlds import World
 
 Vector = Counter[Hashable]  # (row, output): the name of a feature and what it is seen with
 Names = list[list[tuple[bool, str]]]  # the features of each token
@@ -56,26 +59,28 @@ def legal_outputs(world: World, length: int) -> Iterable[Output]:
 
 
 class NaivePerceptron:
-    def __init__(self, world: World) -> None:
+    """In the world of a chain or of segments."""
+
+    def __init__(self, world: Any) -> None:
         self.world = world
-        self.names = names_of(world)
+        self.gold, self.legal = world.vectors()
         self.w, self.sum_of_w = Vector(), Vector()
         self.steps = self.mistakes = self.wrong = 0
 
     def best(self, i: int) -> Output:
-        def key(y: Output) -> tuple[float, tuple[int, ...]]:
-            phi = features_of(self.world, self.names[i], y)
-            return -sum(self.w[f] * count for f, count in phi.items()), tie_key(self.world.order, y)
+        def key(y: Output) -> tuple[float, tuple[Any, ...]]:
+            score = sum(self.w[f] * count for f, count in self.legal[i][y].items())
+            return -score, self.world.tie_key(y)
 
-        return min(legal_outputs(self.world, len(self.names[i])), key=key)
+        return min(self.legal[i], key=key)
 
     def learn(self, i: int) -> None:
         z, y = self.best(i), self.world.gold[i]
         if z != y:
             self.mistakes += 1
             self.wrong += sum(a != b for a, b in zip(y, z, strict=True))
-            self.w.update(features_of(self.world, self.names[i], y))
-            self.w.subtract(features_of(self.world, self.names[i], z))
+            self.w.update(self.gold[i])
+            self.w.subtract(self.legal[i][z])
         self.sum_of_w.update(self.w)
         self.steps += 1
 

@@ -121,7 +121,7 @@ def test_learning_sees_what_is_left(
     trained.batch().make_room(trained.weights, True)
     learner = ThinnedLearner(world, start, plain, rng.uniform(0.5, 2.0, 5), *penalty)
     if name in ("gradient", "choices"):
-        learner.room = {(f, o) for f, row, _ in world.places() for o in trained.weights.current.cells(row)[0]}
+        learner.room = trained.room()
     learner.hide(rows_of(trained.index), chances, seed)
     order = learner.learn_until_tie([i for k in range(3) for i in _core.permutation(5, k).tolist()])
     for part in (order[:4], order[4:]):

@@ -24,17 +24,17 @@ GRID = 2.0**-10  # weights are multiples of this, so that steps of it are exact 
 class Likelihood:
     """A world's examples as a function of a vector of weights."""
 
-    def __init__(self, world: World, seed: int, *, whole: bool, local: bool, weighted: bool = True) -> None:
+    def __init__(self, world: Any, seed: int, *, whole: bool, local: bool, weighted: bool = True) -> None:
         rng = np.random.default_rng(seed)
         self.world, self.local, self.count = world, local, len(world.sentences)
         trained = world.untrained()
-        self.batch = trained.batch()
+        self.trained, self.batch = trained, trained.batch()
         self.batch.make_room(trained.weights, whole)
         self.rows = trained.weights.current.compact()
         self.samples = rng.uniform(0.1, 2.0, self.count) if weighted else UNWEIGHTED
         self.observed = np.zeros(len(self.rows))
         self.batch.count_gold(self.rows, self.samples, self.observed)
-        known = {(name, output) for name, _, output in world.places()}
+        known = {(name, output) for name, _, output in trained.places()}
         self.used = np.array([cell in known for cell in self.cells()])  # row 0 has room for more
         self.x = np.round(rng.normal(0.0, 1.0, len(self.rows)) / GRID) * GRID * self.used
 
@@ -52,7 +52,7 @@ class Likelihood:
         """What each weight belongs to."""
         outputs, _, ends = self.rows.flat()
         rows = np.searchsorted(ends, np.arange(len(outputs)), side="right").tolist()
-        names = {row: name for name, row, _ in self.world.places()} | {0: "constant"}
+        names = self.trained.names()
         return [(names[row], output) for row, output in zip(rows, outputs.tolist(), strict=True)]
 
 

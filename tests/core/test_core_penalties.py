@@ -70,8 +70,7 @@ def test_with_gradient_steps(local: bool, penalty: str, world: World, seed: int,
     start = trained.scatter(rng, 0.3)
     trained.batch().make_room(trained.weights, True)
     plain = naive.gradient(0.5, 0.7, 6, local)
-    room = {(name, o) for name, row, _ in world.places() for o in trained.weights.current.cells(row)[0]}
-    learner = NaiveLearner(world, start, plain, rng.uniform(0.1, 2.0, 6), penalty, rate, room=room)
+    learner = NaiveLearner(world, start, plain, rng.uniform(0.1, 2.0, 6), penalty, rate, room=trained.room())
     order = visits(seed, 6)
     for i in order:
         learner.learn(i)

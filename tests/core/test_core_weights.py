@@ -120,7 +120,7 @@ def test_the_mean_of_a_mixture_is_the_mean_of_the_means(
     mixed = _core.WeightTable.mixed([m.weights for m in members], members[0].index, world.labels)
     means = [member.mean() for member in members]
     expected = {f: sum(m.get(f, 0.0) for m in means) / 3 for m in means for f in m}
-    assert_close(world.weights_of(mixed.averaged(12)), expected)
+    assert_close(members[0].weights_of(mixed.averaged(12)), expected)
 
 
 @pytest.mark.parametrize("kind", KINDS[3:])
@@ -129,14 +129,14 @@ def test_mixtures_of_unequal_shards_give_nothing_back(kind: tuple[str, float]) -
     world = random_world(4, 3, 1, edges=True, transitions=True, masked=False, count=6)
     members = [learned(world, kind, 5, steps) for steps in (3, 40)]
     mixed = _core.WeightTable.mixed([m.weights for m in members], members[0].index, 3)
-    before = world.weights_of(mixed.current)
+    before = members[0].weights_of(mixed.current)
     world.sentences.append([])
     world.gold.append(())
     Trained(world, members[0].index, world.examples(members[0].index), mixed, 40).learn(
         _core.Rule.perceptron(), [6]
     )
     mixed.settle(41)
-    after = world.weights_of(mixed.current)
+    after = members[0].weights_of(mixed.current)
     assert before.keys() >= after.keys()
     assert all(abs(w) < abs(before[f]) for f, w in after.items())
 
@@ -160,7 +160,7 @@ def test_means_of_sets_of_weights(world: World, seed: int, count: int, nonzero: 
     for f in {f for w in weights for f in w}:
         values = [w[f] for w in weights if f in w]  # those that are not zero
         expected[f] = sum(values) / (len(values) if nonzero else count)
-    assert_close(world.weights_of(mean), expected, 1e-6)
+    assert_close(members[0].weights_of(mean), expected, 1e-6)
 
 
 @settings(steady, max_examples=60)
@@ -171,7 +171,7 @@ def test_sums_of_sets_of_weights(world: World, seed: int, factors: list[float]) 
     expected: Counter[Hashable] = Counter()
     for member, factor in zip(members, factors, strict=True):
         expected.update({f: factor * w for f, w in member.current().items()})
-    assert_close(world.weights_of(found), expected, 1e-6)
+    assert_close(members[0].weights_of(found), expected, 1e-6)
 
 
 def test_rows_that_a_set_lacks_are_empty() -> None:
@@ -183,11 +183,11 @@ def test_rows_that_a_set_lacks_are_empty() -> None:
     halves = {f: value / 2 for f, value in w.items()}
     for pair in ([long.weights, short], [short, long.weights]):
         rows = [table.current for table in pair]
-        assert_close(world.weights_of(_core.SparseRows.mean(rows, False)), halves, 0.0)
-        assert_close(world.weights_of(_core.SparseRows.mean(rows, True)), w, 0.0)
-        assert_close(world.weights_of(_core.SparseRows.sum(rows, [0.5, 0.5])), halves, 0.0)
+        assert_close(long.weights_of(_core.SparseRows.mean(rows, False)), halves, 0.0)
+        assert_close(long.weights_of(_core.SparseRows.mean(rows, True)), w, 0.0)
+        assert_close(long.weights_of(_core.SparseRows.sum(rows, [0.5, 0.5])), halves, 0.0)
         mixed = _core.WeightTable.mixed(pair, long.index, world.labels)
-        assert_close(world.weights_of(mixed.current), halves, 0.0)
+        assert_close(long.weights_of(mixed.current), halves, 0.0)
 
 
 def test_what_cannot_be_combined_is_refused() -> None:
@@ -207,7 +207,7 @@ def test_rows_without_gaps(world: World, seed: int) -> None:
     outputs, values, ends = compact.flat()
     assert len(compact) == len(outputs) == ends[-1] <= len(rows)
     assert compact.weights.tolist() == values.tolist()
-    assert world.weights_of(compact) == world.weights_of(rows)
+    assert trained.weights_of(compact) == trained.weights_of(rows)
     assert compact.norm == pytest.approx(np.linalg.norm(values.astype(float)))
     assert rows.norm == pytest.approx(compact.norm)
     for begin, end in zip([0, *ends[:-1].tolist()], ends.tolist(), strict=True):
@@ -230,7 +230,7 @@ def test_states_that_do_not_fit_are_refused() -> None:
     trained = world.trained()
     rows = len(trained.index) + 1
     one, zero, w = np.ones(1, np.uint32), np.zeros(1, np.uint32), np.ones(1, np.float32)
-    node = next(row for name, row, _ in world.places() if name != "constant" and not name[0])
+    node = next(row for name, row, _ in trained.places() if name != "constant" and not name[0])
     for at, output, weight, totals, paid, variances in [
         (one * rows, zero, w, NONE, NONE, NO_FLOATS),
         (one * node, one * 3, w, NONE, NONE, NO_FLOATS),

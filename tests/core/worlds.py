@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
+from naive_perceptron import Vector, features_of, legal_outputs, names_of
+from oracles import Output, tie_key
 
 from marginalia import _core
 
@@ -93,35 +95,82 @@ class World:
         weights = _core.WeightTable(len(index) + 1, self.shape.constants, *table)
         return Trained(self, index, examples, weights, 0)
 
-    def places(self) -> list[tuple[Hashable, int, int]]:
-        """All weights that a feature of this world can have: its name, its row and the output."""
-        n, found = self.labels, []
-        for name, row in numbered(self.program, self.table()).items():
-            found += [(name, row, output) for output in range(n * n if name[0] else n)]
-        constants = [*range(2 * n * self.ends), *range(2 * n, self.shape.constants * self.transitions)]
-        return found + [("constant", 0, output) for output in constants]
+    def batch(self, examples: _core.Examples, index: _core.FeatureIndex) -> _core.ChainExamples:
+        return _core.ChainExamples(self.shape, examples)
 
-    def weights_of(self, rows: _core.SparseRows) -> dict[Hashable, float]:
-        """All weights that are not zero, by feature and output."""
-        names = {row: name for name, row, _ in self.places()} | {0: "constant"}
-        found = {}
-        for row, name in names.items():
-            outputs, weights = rows.cells(row)
-            assert len(set(outputs.tolist())) == len(outputs)
-            found.update({(name, o): w for o, w in zip(outputs.tolist(), weights.tolist(), strict=True) if w})
-        return found
+    def outputs_of(self, name: Hashable) -> range:
+        """What a feature may be seen with."""
+        if name == "constant":
+            return range(self.shape.constants)
+        return range(self.labels**2 if name[0] else self.labels)
+
+    def constants(self) -> list[int]:
+        """The places of row 0 that are learned."""
+        n = self.labels
+        return [*range(2 * n * self.ends), *range(2 * n, self.shape.constants * self.transitions)]
+
+    def places(self) -> list[tuple[Hashable, int]]:
+        """All weights that a feature of this world can have: its name and the output."""
+        names = numbered(self.program, self.table())
+        return [(name, output) for name in names for output in self.outputs_of(name)] + [
+            ("constant", at) for at in self.constants()
+        ]
+
+    def vectors(self) -> tuple[list[Vector], list[dict[Output, Vector]]]:
+        """The features of gold and of all legal outputs, of each sentence."""
+        named = names_of(self)
+        gold = [features_of(self, names, y) for names, y in zip(named, self.gold, strict=True)]
+        legal = [{y: features_of(self, names, y) for y in legal_outputs(self, len(names))} for names in named]
+        return gold, legal
+
+    def tie_key(self, y: Output) -> tuple[int, ...]:
+        return tie_key(self.order, y)
 
 
 @dataclass
 class Trained:
-    world: World
+    """A world with weights that are being learned: that of a chain, or of segments (segment_worlds.py)."""
+
+    world: Any
     index: _core.FeatureIndex
-    examples: _core.Examples
+    examples: Any
     weights: _core.WeightTable
     step: int
 
-    def batch(self) -> _core.ChainExamples:
-        return _core.ChainExamples(self.world.shape, self.examples)
+    def batch(self) -> Any:
+        return self.world.batch(self.examples, self.index)
+
+    def names(self) -> dict[int, Hashable]:
+        """What each row is for."""
+        edges = self.index.edges.tolist()
+        names = {row: (bool(edge), self.index.name(row).decode()) for row, edge in enumerate(edges, 1)}
+        return {0: "constant", **names}
+
+    def places(self) -> list[tuple[Hashable, int, int]]:
+        """All weights that the features with rows can have: name, row and output."""
+        found = [
+            (name, row, output)
+            for row, name in self.names().items()
+            if row
+            for output in self.world.outputs_of(name)
+        ]
+        return found + [("constant", 0, at) for at in self.world.constants()]
+
+    def room(self) -> set[Hashable]:
+        """The weights that have a cell."""
+        rows = self.weights.current
+        return {(name, o) for row, name in self.names().items() for o in rows.cells(row)[0].tolist()}
+
+    def weights_of(self, rows: _core.SparseRows) -> dict[Hashable, float]:
+        """All weights that are not zero, by feature and output."""
+        found, count = {}, len(rows.flat()[2])
+        for row, name in self.names().items():
+            if row >= count:
+                continue  # met since
+            outputs, weights = rows.cells(row)
+            assert len(set(outputs.tolist())) == len(outputs)
+            found.update({(name, o): w for o, w in zip(outputs.tolist(), weights.tolist(), strict=True) if w})
+        return found
 
     def learn(
         self, rule: _core.Rule, order: Any, samples: np.ndarray = UNWEIGHTED, *dropout: Any
@@ -134,21 +183,28 @@ class Trained:
 
     def scatter(self, rng: np.random.Generator, share: float = 0.8) -> dict[Hashable, float]:
         """Gives about this share of all weights random values, so that scores do not tie; which ones."""
-        chosen = [place for place in self.world.places() if rng.random() < share]
-        values = rng.normal(0.0, 1.0, len(chosen)).astype(np.float32)
-        rows, outputs = (np.array([place[k] for place in chosen], np.uint32) for k in (1, 2))
-        none = np.zeros(0)
+        chosen = [place for place in self.places() if rng.random() < share]
+        values = rng.normal(0.0, 1.0, len(chosen)).astype(np.float32).tolist()
+        start: dict[Hashable, float] = {(p[0], p[2]): v for p, v in zip(chosen, values, strict=True)}
+        self.begin_with(start)
+        return start
+
+    def begin_with(self, start: Mapping[Hashable, float]) -> None:
+        """Gives these weights their values."""
+        chosen = [(row, output, start[name, output]) for name, row, output in self.places()
+                  if (name, output) in start]  # fmt: skip
+        rows, outputs = (np.array([place[k] for place in chosen], np.uint32) for k in (0, 1))
+        values, none = np.array([place[2] for place in chosen], np.float32), np.zeros(0)
         parts = (rows, outputs, values, none, none, none.astype(np.float32))
         self.weights.restore(self.index, self.world.labels, *parts, 0.0)
-        return {(p[0], p[2]): float(v) for p, v in zip(chosen, values, strict=True)}
 
     def current(self) -> dict[Hashable, float]:
         self.weights.settle(self.step)
-        return self.world.weights_of(self.weights.current)
+        return self.weights_of(self.weights.current)
 
     def mean(self) -> dict[Hashable, float]:
         self.weights.settle(self.step)
-        return self.world.weights_of(self.weights.averaged(self.step))
+        return self.weights_of(self.weights.averaged(self.step))
 
     def rows(self) -> _core.SparseRows:
         return self.weights.averaged(self.step)
@@ -162,8 +218,8 @@ class Trained:
         arrays["constant_at"], arrays["constants"] = at[weights != 0], weights[weights != 0]
         return arrays
 
-    def decoded(self, examples: _core.Examples) -> list[int]:
-        batch = _core.ChainExamples(self.world.shape, examples)
+    def decoded(self, examples: Any) -> list[int]:
+        batch = self.world.batch(examples, self.index)
         return batch.best(self.rows(), 0, examples.sentences).tolist()
 
 

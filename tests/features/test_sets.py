@@ -36,7 +36,7 @@ def test_every_set_compiles_whole(name):
     assert program.left_out == ()
     assert text_of_set(name).startswith("# ")
     if any(t.scope == "segment" for t in program.templates):
-        assert not heads(program, "edge"), "Iwakura's table has no transitions"
+        assert bool(heads(program, "edge")) == (name != "segments"), "Iwakura's table has no transitions"
         compile_segment_program(program, COLUMNS, {})
         return
     assert "" in heads(program, "edge"), "the plain label bigram"

@@ -52,6 +52,12 @@ RUNS: dict[str, tuple[str, Settings]] = {
     "maxent, l1": ("maxent", {"l1": 0.2, "l2": 0.0}),
     "maxent, beam": ("maxent", {"search": "beam", "beam": 3}),
 }
+# And all that segments can be learned with: no choices one by one, no orders.
+RUNS |= {
+    f"segments, {name}": (learner, settings | {"structure": "segments"})
+    for name, (learner, settings) in RUNS.items()
+    if learner != "maxent" and "order" not in settings
+}
 
 
 def a_run(
@@ -64,11 +70,12 @@ def a_run(
     start: SavedModel | None = None,
     sample_weights: Any = None,
     features: str | None = None,
+    structure: str = "chain",
     **settings: Any,
 ) -> Training:
     """A run about to begin, as `marginalia.train` makes it."""
     checked = inherited(start, settings, features, None)
-    recipe = make_recipe(learner=learner, seed=seed, features=features, settings=checked)
+    recipe = make_recipe(learner=learner, seed=seed, features=features, structure=structure, settings=checked)
     return prepare(data, dev, recipe, threads=threads, start=start, sample_weights=sample_weights)
 
 

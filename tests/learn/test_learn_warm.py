@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,16 +27,28 @@ import marginalia as mg
 from marginalia.corpus import pack
 from marginalia.model import save
 
-TEMPLATES = "word[-1..1]\ntag[0]\nedge:\nedge: word[0]\n"
+TEMPLATES = {
+    "chain": "word[-1..1]\ntag[0]\nedge:\nedge: word[0]\n",
+    "segments": "word[-1..1]\nlower(word)[b..e]\nlength/tag[b]\ntag[i]/word[e]\nedge:\n",
+}
 ENDLESS = {"margin": {"tolerance": 0.0}, "crf": {"tolerance": 0.0}, "maxent": {"tolerance": 0.0}}
 
 
 @pytest.fixture
-def templates(tmp_path: Path) -> str:
-    """Node and edge features."""
-    path = tmp_path / "templates.txt"
-    path.write_text(TEMPLATES)
-    return str(path)
+def templates(tmp_path: Path) -> Callable[..., str]:
+    """Templates of a structure: those of tokens, and others."""
+
+    def file(structure: str = "chain") -> str:
+        path = tmp_path / f"{structure}.txt"
+        path.write_text(TEMPLATES[structure])
+        return str(path)
+
+    return file
+
+
+def structure_of(name: str) -> str:
+    structure: str = RUNS[name][1].get("structure", "chain")
+    return structure
 
 
 def options_of(name: str) -> dict[str, Any]:
@@ -60,23 +73,35 @@ def assert_continued(data: Any, tmp_path: Path, **options: Any) -> None:
 
 
 @pytest.mark.parametrize("name", RUNS)
-def test_it_goes_on_where_it_stopped(toys: Toys, tmp_path: Path, templates: str, name: str) -> None:
-    assert_continued(contradictory(toys), tmp_path, features=templates, **options_of(name))
+def test_it_goes_on_where_it_stopped(
+    toys: Toys, tmp_path: Path, templates: Callable[..., str], name: str
+) -> None:
+    assert_continued(
+        contradictory(toys), tmp_path, features=templates(structure_of(name)), **options_of(name)
+    )
 
 
-@pytest.mark.parametrize("name", ["perceptron", "perceptron, l1-cumulative", "arow", "pa", "margin"])
+@pytest.mark.parametrize(
+    "name", ["perceptron", "perceptron, l1-cumulative", "arow", "pa", "margin", "segments, arow"]
+)
 def test_mixing_goes_on_where_it_stopped(toys: Toys, tmp_path: Path, name: str) -> None:
     assert_continued(contradictory(toys), tmp_path, parallel="mix", threads=3, **options_of(name))
 
 
-@pytest.mark.parametrize("name", ["perceptron", "crf", "maxent", "crf, sgd"])
+@pytest.mark.parametrize("name", ["perceptron", "crf", "maxent", "crf, sgd", "segments, pa", "segments, crf"])
 def test_streams_and_cut_features_go_on_too(toys: Toys, tmp_path: Path, name: str) -> None:
     paths = [conll_file(tmp_path / f"{n}.txt", contradictory(toys, 3 + n)) for n in range(2)]
-    for more in ({"stream": True}, {"cutoff": 2}, {"names": False}, {"encode": "IOBES"}, {"legal": False}):
+    chain = ({"encode": "IOBES"}, {"legal": False})
+    segments = ({"max_length": 2}, {"max_length": "auto"})
+    own = chain if structure_of(name) == "chain" else segments
+    for more in ({"stream": True}, {"cutoff": 2}, {"names": False}, *own):
         assert_continued(paths, tmp_path, **more, **options_of(name))
 
 
-@pytest.mark.parametrize("name", ["perceptron", "margin", "crf", "perceptron, shuffle-average"])
+@pytest.mark.parametrize(
+    "name",
+    ["perceptron", "margin", "crf", "perceptron, shuffle-average", "segments, margin", "segments, crf"],
+)
 def test_it_may_stop_more_than_once(toys: Toys, name: str) -> None:
     data, options = contradictory(toys), options_of(name)
     whole, part = mg.train(data, passes=5, state=True, **options), None
@@ -99,32 +124,43 @@ def test_convergence_is_remembered(toys: Toys) -> None:
 
 
 @pytest.mark.parametrize("name", [n for n in RUNS if n != "perceptron, order 2"])
-def test_without_state_it_begins_with_the_weights(toys: Toys, templates: str, name: str) -> None:
+def test_without_state_it_begins_with_the_weights(
+    toys: Toys, templates: Callable[..., str], name: str
+) -> None:
     """Nothing is learned where no example counts: the weights are those of the model, whoever made it."""
     data = contradictory(toys)
-    model = mg.train(data, features=templates, passes=3, **options_of(name))
+    structure = structure_of(name)
+    model = mg.train(data, features=templates(structure), passes=3, **options_of(name))
     run = a_run(
-        data, learner="perceptron", average="none", passes=2, start=model.saved, sample_weights=[0] * 15
+        data,
+        structure=structure,
+        average="none",
+        passes=2,
+        start=model.saved,
+        sample_weights=[0] * 15,
     )
     assert [record.number for record in finished(run)] == [1]  # nothing changed: that is the end
     assert_close(weights_of(run.model()), weights_of(model), 0.0)
 
 
 @pytest.mark.parametrize("name", RUNS)
-def test_every_learner_can_begin_with_a_model_of_another(toys: Toys, templates: str, name: str) -> None:
+def test_every_learner_can_begin_with_a_model_of_another(
+    toys: Toys, templates: Callable[..., str], name: str
+) -> None:
     """A model that knows the data gives its learner a better first pass than none."""
-    order = {"order": 2} if RUNS[name][1].get("order") == 2 else {}
-    data, options = toys(20), options_of(name)
+    more = {key: value for key, value in RUNS[name][1].items() if key in ("order", "structure")}
+    data, options, structure = toys(20), options_of(name), structure_of(name)
+    features = templates(structure)
     others = [{"learner": "arow"}, {"learner": "crf", "passes": 20}, {"learner": "maxent", "passes": 20}]
-    for other in others:
+    for other in others[: 3 if structure == "chain" else 2]:
         for state in (False, True):
-            start = mg.train(data, features=templates, state=state, **other, **order)
+            start = mg.train(data, features=features, state=state, **other, **more)
             if start.saved.learner == options["learner"]:
                 continue
             run = a_run(data, passes=2, start=start.saved, **options)
             (first, *_), (cold, *_) = (
                 finished(run),
-                finished(a_run(data, passes=2, features=templates, **options)),
+                finished(a_run(data, passes=2, features=features, **options)),
             )
             assert (first.number, first.passes) == (1, cold.passes - bool(options.get("bpm_init")))
             if first.error is not None:
@@ -214,9 +250,9 @@ def scores(tagger: mg.Tagger, sentences: list[Any], labels: tuple[str, ...]) -> 
 @pytest.mark.parametrize("state", [False, True])
 @pytest.mark.parametrize("learner", ["perceptron", "arow", "crf"])
 def test_new_labels_and_words_leave_old_scores_alone(
-    toys: Toys, templates: str, learner: str, state: bool, order: int
+    toys: Toys, templates: Callable[..., str], learner: str, state: bool, order: int
 ) -> None:
-    settings = {"features": templates, "legal": False, "order": order, "passes": 4, "state": state}
+    settings = {"features": templates(), "legal": False, "order": order, "passes": 4, "state": state}
     model = mg.train(toys(20), learner=learner, **settings)
     new = [({"word": ["z1", "x1", "z2"], "tag": ["T9", "T0", "T9"]}, ["B-NEW", "I-NEW", "O"])]
     run = a_run(
@@ -359,7 +395,8 @@ def test_a_damaged_start(toys: Toys, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["perceptron, voted", "arow", "perceptron, shuffle-average", "crf", "crf, sgd"]
+    "name",
+    ["perceptron, voted", "arow", "perceptron, shuffle-average", "crf", "crf, sgd", "segments, arow"],
 )
 def test_forged_models_are_refused(toys: Toys, tmp_path: Path, name: str) -> None:
     """Whatever is wrong with an array, it ends with a ModelError or in a model, never otherwise."""

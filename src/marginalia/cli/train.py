@@ -53,7 +53,9 @@ def add_parser(verbs: Verbs) -> None:
         "--dev", metavar="FILE", action="append", help="held-out data, to keep the best pass and stop early"
     )
     parser.add_argument("--task", metavar="NAME", help="defaults for a kind of work (default: fields)")
-    parser.add_argument("--structure", metavar="NAME", help="what an output is (default: chain)")
+    parser.add_argument(
+        "--structure", metavar="NAME", help="what an output is: chain (the default) or segments"
+    )
     parser.add_argument(
         "--features", metavar="NAME|FILE", help="a set or a template file (default: the task's)"
     )

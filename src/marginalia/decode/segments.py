@@ -22,6 +22,7 @@ from marginalia.features.compiling import compile_segment_program, has_ends, has
 from marginalia.features.program import Program
 from marginalia.model import SavedModel
 
+_MOST_TOKENS = 1000  # kMostTokens of core/search/segment_shape.hpp
 SETTINGS = (
     Setting(
         "max-length",
@@ -29,7 +30,7 @@ SETTINGS = (
         "Tokens of the longest segment. Longer ones of the training data are cut into pieces (and counted); "
         "auto: as long as the longest of them.",
         1,
-        1000,
+        _MOST_TOKENS,
         words=("auto",),
     ),
 )
@@ -67,7 +68,7 @@ def _inside(label: str, numbers: dict[str, int]) -> int:
 def settle(settings: dict[str, Any], longest: int) -> None:
     """What follows from the data: how long segments may be."""
     if settings["max-length"] == "auto":
-        settings["max-length"] = max(longest, 1)
+        settings["max-length"] = min(max(longest, 1), _MOST_TOKENS)
 
 
 class SegmentExtraction:
@@ -108,6 +109,11 @@ class SegmentTraining:
         # for no outputs, and cut-offs, leave the latter out.
         self._open = settings.get("support") is None and self._cutoff <= 1
         self._cut = 0
+
+    @property
+    def grows(self) -> bool:
+        """Whether features may get rows while learning goes on."""
+        return self._open
 
     @property
     def notes(self) -> list[str]:

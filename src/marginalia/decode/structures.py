@@ -12,6 +12,7 @@ from marginalia.decode import chain, segments
 from marginalia.decode.decoder import Contribution
 from marginalia.features.compiling import compile_program, compile_segment_program
 from marginalia.features.program import Program
+from marginalia.features.sets import LIST_TEMPLATES, SEGMENT_LIST_TEMPLATES
 from marginalia.model import SavedModel
 
 if TYPE_CHECKING:
@@ -92,6 +93,10 @@ class StructureInTraining(Protocol):
     constants: int
 
     @property
+    def grows(self) -> bool:
+        """Whether features may get rows while learning goes on."""
+
+    @property
     def notes(self) -> Sequence[str]:
         """What the user should know."""
 
@@ -132,6 +137,7 @@ class StructureInUse(Protocol):
 class Structure(NamedTuple):
     """A kind of output: how it is set, how it answers a learner, how it answers a user.
 
+    `features` is the set to use if none is named (else the task's), `list_templates` are what `--list` adds.
     `encoding` is the scheme that it spells spans in, if it needs a certain one. `settle` completes settings
     by what is known of the data: the longest span. `stepwise`: outputs are made label by label, as some
     learners need it.
@@ -143,6 +149,8 @@ class Structure(NamedTuple):
     extraction: Callable[[Any, _core.FeatureIndex, dict[str, Any]], Extraction]
     training: Callable[[Sequence[str], str | None, dict[str, Any], Program, Any], StructureInTraining]
     decoder: Callable[[SavedModel], StructureInUse]
+    features: str | None = None
+    list_templates: str = LIST_TEMPLATES
     encoding: str | None = None
     settle: Callable[[dict[str, Any], int], None] = lambda settings, longest: None
     stepwise: bool = True
@@ -164,6 +172,8 @@ STRUCTURES: dict[str, Structure] = {
         segments.SegmentExtraction,
         segments.SegmentTraining,
         segments.SegmentDecoder,
+        "segments-rich",
+        SEGMENT_LIST_TEMPLATES,
         segments.ENCODING,
         segments.settle,
         stepwise=False,

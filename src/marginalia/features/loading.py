@@ -16,7 +16,7 @@ from marginalia.errors import SettingsError
 from marginalia.features.crfpp import parse_crfpp
 from marginalia.features.program import Program
 from marginalia.features.reading import Columns, nearest
-from marginalia.features.sets import SETS, load_set, with_lists
+from marginalia.features.sets import LIST_TEMPLATES, SETS, load_set, with_lists
 from marginalia.features.templates import parse_templates
 from marginalia.features.wapiti import parse_wapiti
 
@@ -33,12 +33,16 @@ def file_kind(text: str) -> str:
 
 
 def load_features(
-    name_or_path: str, columns: Sequence[str], label: str, lists: Mapping[str, str] | None = None
+    name_or_path: str,
+    columns: Sequence[str],
+    label: str,
+    lists: Mapping[str, str] | None = None,
+    list_templates: str = LIST_TEMPLATES,
 ) -> Program:
     """The program of a ready-made set or of a template file, for data with these columns.
 
     A name of a set means the set; write `./pos` for a file of that name. `lists` (name: file) adds
-    templates for phrase lists, matched against the first column.
+    templates, `list_templates` of each, for phrase lists, matched against the first column.
     """
     if not columns:
         raise SettingsError("features need data with at least one column.")
@@ -46,7 +50,7 @@ def load_features(
         program = load_set(name_or_path, columns, label)
     else:
         program = load_file(Path(name_or_path), Columns(columns, label))
-    return with_lists(program, lists or {}, columns[0])
+    return with_lists(program, lists or {}, columns[0], list_templates)
 
 
 def load_file(path: Path, columns: Columns) -> Program:

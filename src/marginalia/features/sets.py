@@ -15,7 +15,17 @@ from marginalia.features.program import Program
 from marginalia.features.reading import Columns
 from marginalia.features.templates import parse_templates
 
-SETS = ("pos", "chunking", "collins-np", "ner", "ner-rich", "characters", "fields", "segments")
+SETS = (
+    "pos",
+    "chunking",
+    "collins-np",
+    "ner",
+    "ner-rich",
+    "characters",
+    "fields",
+    "segments",
+    "segments-rich",
+)
 """The names of the ready-made sets."""
 
 LIST_TEMPLATES = """
@@ -25,6 +35,14 @@ both: list({name})({column})[-1]/list({name})({column})[0]
 both: list({name})({column})[0]/list({name})({column})[1]
 """
 """What Kazama & Torisawa's table 1 makes of each list of names."""
+
+SEGMENT_LIST_TEMPLATES = """
+list({name})({column})[b..e]
+list({name})({column})[b]/list({name})({column})[e]
+list({name})({column})[b-1]
+list({name})({column})[e+1]
+"""
+"""The same for segments."""
 
 
 def text_of_set(name: str) -> str:
@@ -41,11 +59,13 @@ def load_set(name: str, columns: Sequence[str], label: str) -> Program:
     return program
 
 
-def with_lists(program: Program, lists: Mapping[str, str], column: str) -> Program:
+def with_lists(
+    program: Program, lists: Mapping[str, str], column: str, templates: str = LIST_TEMPLATES
+) -> Program:
     """The program with templates for phrase lists (name: file), matched against the words of a column."""
     known = Columns((column,), label="", aliases={})
     for name, path in lists.items():
-        text = LIST_TEMPLATES.format(name=name, column="token")
+        text = templates.format(name=name, column="token")
         onto = replace(program, lists={**program.lists, name: path})
         program = parse_templates(text, known, file=f"list '{name}'", onto=onto)
     return program

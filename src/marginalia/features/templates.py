@@ -19,8 +19,8 @@ For segments (`--structure segments`), offsets are counted from a place in the s
     word[b-2..b+1]             one template for each offset, as above
 
 Templates with plain offsets are then seen at every token of a segment, apart for its first token and the
-others; a template has either kind, and not both `i` and `j`. With both ends and `i` or `j` in one template,
-the first eight tokens count.
+others; a template has either kind, and not both `i` and `j`. `node:` alone is the type of a segment. With
+`i` or `j` and both ends (or `length`, or `b..e`) in one template, the first eight tokens count.
 
 A value is `column[offset]`, `function(column)[offset]` or `function(argument)(column)[offset]`; functions
 do not nest. `token` stands for the first column, whatever its name. Ranges of several values in a line are

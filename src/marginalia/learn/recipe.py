@@ -109,7 +109,8 @@ def make_recipe(
     resolved |= LEARNERS[learner].fixed
     _check_structure(structure, learner, resolved)
     own = bool(features or task or lists)
-    return Recipe(structure, features or chosen.features, learner, seed, dict(lists or {}), resolved, own)
+    features = features or STRUCTURES[structure].features or chosen.features
+    return Recipe(structure, features, learner, seed, dict(lists or {}), resolved, own)
 
 
 def _check_structure(structure: str, learner: str, settings: dict[str, Any]) -> None:

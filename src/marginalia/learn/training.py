@@ -123,7 +123,8 @@ class Training:
         layout = corpus.layout
         if layout.format == "crfsuite":
             return self._explicit()
-        return load_features(self.recipe.features, layout.columns, layout.label, self.recipe.lists)
+        templates = STRUCTURES[self.recipe.structure].list_templates
+        return load_features(self.recipe.features, layout.columns, layout.label, self.recipe.lists, templates)
 
     def _explicit(self) -> Program:
         """The features are those of the data; others that were asked for are refused."""
@@ -216,7 +217,7 @@ class Training:
             f"list.{name}": phrases.states for name, phrases in self._phrases.items()
         }
         if self.recipe.settings["state"]:
-            arrays |= state_arrays(self._run, self.data.index, self._passes)
+            arrays |= state_arrays(self._run, self.data.index, self._passes, self._structure.grows)
         return Tagger(
             SavedModel(
                 labels=tuple(self.coder.labels),

@@ -17,22 +17,53 @@ from marginalia.decode.structures import StructureInTraining
 from marginalia.errors import ModelError
 from marginalia.learn.recipe import Recipe
 from marginalia.learn.regularisers import penalty_of
-from marginalia.learn.run import LearnerRun, State, checked_count
+from marginalia.learn.run import LearnerRun, State, checked_count, rows_of_cells
 from marginalia.model import SavedModel
 
 _PREFIX = "state."
 _FEATURES = ("keys", "edges", "names", "name_end", "passes")
+_BY_CELL = {"outputs", "weights", "totals", "paid", "variances"}
 _UNFIT = (ValueError, KeyError, IndexError, TypeError, OverflowError)  # what forged arrays may lead to
 
 
-def state_arrays(run: LearnerRun, index: _core.FeatureIndex, passes: int) -> State:
-    """What a model keeps of a run: its state, the features of its rows, and how many passes it made."""
-    kept: State = {"keys": index.keys, "edges": index.edges, "passes": np.array([passes], np.uint64)}
+def state_arrays(run: LearnerRun, index: _core.FeatureIndex, passes: int, by_key: bool) -> State:
+    """What a model keeps of a run: its state, the features of its rows, and how many passes it made.
+
+    `by_key`: with the rows in the order of their features' keys, for threads that add rows do so in any.
+    """
+    state, keys = run.state(), index.keys
+    order = np.argsort(keys) if by_key else np.arange(len(keys))
+    if by_key:
+        state = _reordered(state, order)
+    kept: State = {
+        "keys": keys[order],
+        "edges": index.edges[order],
+        "passes": np.array([passes], np.uint64),
+    }
     if index.keeps_names:
-        names = [index.name(row) for row in range(1, len(index) + 1)]
+        names = [index.name(row + 1) for row in order.tolist()]
         kept["names"] = np.frombuffer(b"".join(names), np.uint8)
         kept["name_end"] = np.cumsum([len(name) for name in names], dtype=np.uint32)
-    return {_PREFIX + name: array for name, array in {**run.state(), **kept}.items()}
+    return {_PREFIX + name: array for name, array in {**state, **kept}.items()}
+
+
+def _reordered(state: State, order: npt.NDArray[np.int64]) -> State:
+    """The state with the rows of features in this order; row 0 stays the first."""
+    place = np.zeros(len(order) + 1, np.int64)  # the new row of each old one
+    place[order + 1] = np.arange(1, len(order) + 1)
+    moved = dict(state)
+    for name in [name for name in state if name.endswith("row_end")]:
+        prefix = name.removesuffix("row_end")
+        rows = place[rows_of_cells(state[name], len(state[prefix + "outputs"]))]
+        cells = np.argsort(rows, kind="stable")
+        moved[name] = np.cumsum(np.bincount(rows, minlength=len(place))).astype(np.uint32)
+        for part in _BY_CELL & {n.removeprefix(prefix) for n in state if n.startswith(prefix)}:
+            moved[prefix + part] = state[prefix + part][cells]
+        if (log := state.get(f"{prefix}log_places")) is not None:
+            changes = log.reshape(-1, 3).copy()
+            changes[:, 0] = place[changes[:, 0]]
+            moved[f"{prefix}log_places"] = changes.reshape(-1)
+    return moved
 
 
 class WarmStart:
