@@ -189,8 +189,9 @@ nb::list features_of(const BoundModel& b, const Program& program, const TokenTab
   const std::size_t first = table.sentence[s], last = table.sentence[s + 1];
   nb::list found;
   b.model.for_features(program, table, s, space, [&](const Feature& f) {
-    const auto texts = program.texts_at(f.template_index, table, space.extraction, first, last, f.token);
-    found.append(nb::make_tuple(f.token, f.edge, f.row, f.template_index, texts));
+    const nb::object number = program.is_explicit() ? nb::none() : nb::cast(f.template_index);
+    const auto texts = program.texts_of(f, table, space.extraction, first, last);
+    found.append(nb::make_tuple(f.token, f.edge, f.row, f.value, number, texts));
   });
   return found;
 }
@@ -303,5 +304,5 @@ void bind_search(nb::module_& m) {
           },
           "program"_a, "table"_a, "sentence"_a, "space"_a, nb::keep_alive<0, 1>(), "Scores of one sentence.")
       .def("features", &features_of, "program"_a, "table"_a, "sentence"_a, "space"_a,
-           "(token, edge, row, template, texts of its pieces) of each known feature.");
+           "(token, edge, row, how often, template or None, texts of its pieces) of each known feature.");
 }

@@ -58,14 +58,14 @@ nb::list names_of(const SegmentProgram& program, const TokenTable& table, std::s
   const std::vector<std::string> texts = program.texts(table, first, first + length, space);
   nb::list names;
   program.for_segment(x, begin, last, [&](std::uint64_t key, const SegmentProgram::Origin& origin) {
-    const std::string name =
-        program.name(origin, length, [&](std::size_t token, std::uint32_t source) -> const std::string& {
-          return texts[token * program.sources() + source];
-        });
+    const auto text_at = [&](std::size_t token, std::uint32_t source) -> const std::string& {
+      return texts[token * program.sources() + source];
+    };
+    const std::string name = origin.item != nullptr ? std::string(table.items->name(origin.item->name))
+                                                    : program.name(origin, length, text_at);
     if (key_of(hash_of(name).hash, false) != key)
       throw std::logic_error("the key of feature " + name + " is not the hash of its name");
-    const bool of_token = program.is_of_tokens(origin.template_index);
-    names.append(nb::make_tuple(of_token ? nb::cast(origin.inner) : nb::none(), name));
+    names.append(nb::make_tuple(program.is_of_token(origin) ? nb::cast(origin.inner) : nb::none(), name));
   });
   return names;
 }
@@ -175,10 +175,11 @@ nb::list features_of(const BoundSegmentModel& b, const SegmentProgram& program, 
   nb::list list;
   const Output y(labels.data(), labels.data() + labels.size());
   for (const SegmentModel::Found& f : b.model.features_of(program, table, s, y, space)) {
-    const auto& [number, begin, last, inner, nothing] = f.origin;
-    const bool of_token = program.is_of_tokens(number);
-    list.append(nb::make_tuple(of_token ? inner : begin, of_token ? inner : last, inner, f.row, f.label,
-                               number, f.texts));
+    const SegmentProgram::Origin& from = f.origin;
+    const bool of_token = program.is_of_token(from);
+    const nb::object number = program.is_explicit() ? nb::none() : nb::cast(from.template_index);
+    list.append(nb::make_tuple(of_token ? from.inner : from.begin, of_token ? from.inner : from.last,
+                               from.inner, f.row, f.label, from.value(), number, f.texts));
   }
   return list;
 }
@@ -195,6 +196,8 @@ void bind_shape_and_features(nb::module_& m) {
   using namespace nb::literals;
   nb::class_<SegmentProgram>(m, "SegmentProgram", "Templates over segments, ready to run over token tables.")
       .def("__init__", &make_program, "sources"_a, "templates"_a, "lists"_a, "columns"_a)
+      .def_static("of_items", &SegmentProgram::of_items, "columns"_a,
+                  "Features are the tables' explicit attributes.")
       .def("names", &names_of, "table"_a, "sentence"_a, "begin"_a, "last"_a,
            "(token or None, name) of every feature of a segment.");
 
@@ -304,8 +307,8 @@ void bind_model(nb::module_& m) {
           "program"_a, "table"_a, "sentence"_a, "space"_a, "Scores of one sentence.")
       .def("features_of", &features_of, "program"_a, "table"_a, "sentence"_a, nb::arg("labels").noconvert(),
            "space"_a,
-           "(first token, last token, token in turn, row, label, template, texts of its pieces) of each "
-           "known feature of an output.");
+           "(first token, last token, token in turn, row, label, how often, template or None, texts of its "
+           "pieces) of each known feature of an output.");
 }
 
 }  // namespace

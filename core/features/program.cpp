@@ -65,7 +65,14 @@ Program::Program(std::vector<Source> sources, std::vector<Template> templates,
   }
 }
 
+Program Program::of_items(std::uint32_t columns) {
+  Program program({}, {}, {}, columns);
+  program.explicit_ = true;
+  return program;
+}
+
 std::vector<std::vector<Program::Read>> Program::reads() const {
+  if (explicit_) return {{{0, false}}};
   std::vector<std::vector<Read>> all;
   for (const Template& t : templates_) {
     all.emplace_back();
@@ -142,6 +149,7 @@ std::uint64_t Program::key_at(const Compiled& t, const ExtractionSpace& space, s
 void Program::read(const TokenTable& table, std::size_t first, std::size_t last, const Identity& owner,
                    ExtractionSpace& space) const {
   if (table.columns < columns_) throw std::invalid_argument("program: the table has too few columns");
+  if (explicit_) return read_items(table, first, owner, space);
   if (space.program_ != identity_ || space.owner_ != owner || space.used_ > kMostCached ||
       space.texts_.size() > kMostBytes) {
     space = ExtractionSpace();
@@ -171,6 +179,20 @@ void Program::read(const TokenTable& table, std::size_t first, std::size_t last,
     for (std::size_t t = 0; t < matched.size(); ++t)
       if (matched[t] != 0) space.grid_[t * n + i] = hash_of(matched[t] == 1 ? "B" : "I");
   }
+}
+
+// Names are looked up once for each table.
+void Program::read_items(const TokenTable& table, std::size_t first, const Identity& owner,
+                         ExtractionSpace& space) const {
+  if (table.items == nullptr) throw std::invalid_argument("program: the table has no explicit attributes");
+  if (space.program_ != identity_ || space.owner_ != owner || space.items_ != table.items) {
+    space = ExtractionSpace();
+    space.program_ = identity_;
+    space.owner_ = owner;
+    space.items_ = table.items;
+    space.rows_.assign(table.items->keys.size(), kUnaskedRow);
+  }
+  space.first_ = first;
 }
 
 // The values of a string in a column, and the rows of its one-value features, from memory or computed.

@@ -26,6 +26,9 @@ void SegmentProgram::for_segment(const SegmentValues& x, std::size_t begin, std:
     for (std::size_t k = inner.first; k < inner.end; ++k) at(k, false);
     if (t.inner == Anchor::inside && inner.first >= inner.end) at(begin, true);
   }
+  for (std::size_t t = begin; t <= last && !x.item_end.empty(); ++t)
+    for (std::size_t i = x.item_end[t]; i < x.item_end[t + 1]; ++i)
+      f(x.items[i].key, Origin{0, begin, last, t, false, &x.items[i]});
 }
 
 template <class F>
@@ -35,6 +38,9 @@ void SegmentProgram::for_token(const SegmentValues& x, std::size_t t, F&& f) con
       feature(compiled_[i], x, {t, t, inner, false, nullptr}, 0, compiled_[i].head.hash,
               [&](std::uint64_t key) { f(part, t, 0, key); });
   };
+  const std::size_t end = x.item_end.empty() ? 0 : x.item_end[t + 1];
+  for (std::size_t i = end == 0 ? 0 : x.item_end[t]; i < end; ++i)
+    f(Part::token, t, 0, x.items[i].key, x.items[i].value);
   at(Part::token, t);
   at(Part::begin, t);
   at(Part::end, t);

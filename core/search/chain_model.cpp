@@ -46,7 +46,7 @@ Lattice& ChainModel::lattice(const Program& program, const TokenTable& table, st
   };
   for_features(program, table, s, space, [&](const Feature& f) {
     if (!f.edge) {
-      weights_.add_row(f.row, n, &lattice.node[f.token * n]);
+      weights_.add_row(f.row, static_cast<double>(f.value), n, &lattice.node[f.token * n]);
       return;
     }
     end_tokens_before(f.token);
@@ -90,7 +90,8 @@ std::vector<std::int32_t> ChainModel::voted(const Program& program, const TokenT
     Ballot ballot(candidates.size());
     const auto add = [&](const Output& y, std::size_t j, double count) {
       for (const Feature& f : features)
-        ballot.add(j, f.row, f.edge ? y[f.token - 1] * n + y[f.token] : y[f.token], count);
+        ballot.add(j, f.row, f.edge ? y[f.token - 1] * n + y[f.token] : y[f.token],
+                   count * static_cast<double>(f.value));
       for_constants(shape_, y, [&](std::size_t at) {
         ballot.add(j, constant_row, static_cast<std::uint32_t>(at), count);
       });

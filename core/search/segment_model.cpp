@@ -61,13 +61,13 @@ template <class F>
 void SegmentModel::for_features(const SegmentProgram& program, const SegmentValues& x, const Output& y,
                                 F&& f) const {
   for (const Segment& segment : shape_.segments(y))
-    program.for_segment(
-        x, segment.begin, segment.last, [&](std::uint64_t key, const SegmentProgram::Origin& origin) {
-          const std::uint32_t row = weights_.find(key);
-          if (row == kUnknownRow) return;
-          const bool later = program.is_of_tokens(origin.template_index) && origin.inner > segment.begin;
-          f(row, (later ? shape_.inside_label : shape_.begin_label)[segment.type], origin);
-        });
+    program.for_segment(x, segment.begin, segment.last,
+                        [&](std::uint64_t key, const SegmentProgram::Origin& origin) {
+                          const std::uint32_t row = weights_.find(key);
+                          if (row == kUnknownRow) return;
+                          const bool later = program.is_of_token(origin) && origin.inner > segment.begin;
+                          f(row, (later ? shape_.inside_label : shape_.begin_label)[segment.type], origin);
+                        });
 }
 
 std::vector<SegmentModel::Found> SegmentModel::features_of(const SegmentProgram& program,
@@ -83,7 +83,11 @@ std::vector<SegmentModel::Found> SegmentModel::features_of(const SegmentProgram&
   std::vector<Found> found;
   for_features(program, scoring.x, y,
                [&](std::uint32_t row, std::uint32_t label, const SegmentProgram::Origin& origin) {
-                 found.push_back({row, label, origin, program.piece_texts(origin, y.size(), text_at)});
+                 found.push_back({row, label, origin, {}});
+                 if (origin.item != nullptr)
+                   found.back().texts.emplace_back(table.items->name(origin.item->name));
+                 else
+                   found.back().texts = program.piece_texts(origin, y.size(), text_at);
                });
   return found;
 }
@@ -102,8 +106,8 @@ std::vector<std::int32_t> SegmentModel::voted(const SegmentProgram& program, con
     Ballot ballot(candidates.size());
     const auto add = [&](const Output& y, std::size_t j, double count) {
       for_features(program, space.scoring->x, y,
-                   [&](std::uint32_t row, std::uint32_t label, const SegmentProgram::Origin&) {
-                     ballot.add(j, row, label, count);
+                   [&](std::uint32_t row, std::uint32_t label, const SegmentProgram::Origin& origin) {
+                     ballot.add(j, row, label, count * origin.value());
                    });
       for_constants(shape_, shape_.segments(y), [&](std::size_t at) {
         ballot.add(j, constant_row, static_cast<std::uint32_t>(at), count);

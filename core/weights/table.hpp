@@ -53,6 +53,13 @@ struct SparseRows {
       for (std::size_t i = 0; i < size; ++i) scores[cell[i].output] += cell[i].weight;
   }
 
+  // scores[output] += scale * weight
+  void add_row(std::uint32_t row, double scale, std::size_t outputs, double* scores) const {
+    if (scale == 1.0) return add_row(row, outputs, scores);
+    for (const Cell* c = begin(row); c != end(row); ++c)
+      scores[c->output] += scale * static_cast<double>(c->weight);
+  }
+
   // Where a weight's cell is, SIZE_MAX if it has none.
   std::size_t place_of(const Coordinate& at) const {
     if (at.row >= rows.size()) return SIZE_MAX;

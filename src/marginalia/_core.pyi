@@ -80,6 +80,27 @@ class TokenTable:
         The text with more fields per token line: numbers, labels[before], labels[ids].
         """
 
+    def replace_column(
+        self,
+        column: int,
+        labels: Sequence[str],
+        ids: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    ) -> bytes:
+        """The text with other values in a column."""
+
+    @property
+    def has_attributes(self) -> bool:
+        """Whether tokens have explicit attributes."""
+
+    @property
+    def attribute_bytes(self) -> bytes:
+        """All explicit attributes, for a fingerprint."""
+
+    def attributes(self, first: int, last: int) -> list[dict[str, float]]:
+        """
+        The explicit attributes of some tokens, as dictionaries from names to values.
+        """
+
     def concatenate_documents(self) -> TokenTable:
         """A table with one sentence per document."""
 
@@ -95,11 +116,19 @@ def parse_columns(
 ) -> TokenTable:
     """Read a column file; raises ValueError(message, line, column)."""
 
+def parse_items(text: bytes, *, first_line: int = 1) -> TokenTable:
+    """
+    Read an item file of CRFsuite; raises ValueError(message, line, column).
+    """
+
 def from_columns(
-    columns: Sequence[list[str]], lengths: Sequence[int], documents: Sequence[int] = []
+    columns: Sequence[list[str]],
+    lengths: Sequence[int],
+    documents: Sequence[int] = [],
+    items: list[Any] | None = None,
 ) -> TokenTable:
     """
-    A table of lists of strings, one per column; `documents` says which one each sentence is of.
+    A table of lists of strings, one per column; `documents` says which one each sentence is of, `items` has the explicit attributes of each token.
     """
 
 def check_attribute(function: str, argument: str) -> None:
@@ -141,13 +170,21 @@ class Program:
         lists: Sequence[PhraseSet],
         columns: int,
     ) -> None: ...
+    @staticmethod
+    def of_items(columns: int) -> Program:
+        """Features are the tables' explicit attributes."""
+
     @property
     def has_edges(self) -> bool: ...
     def names(self, table: TokenTable) -> list[list[tuple[bool, str]]]:
         """(edge, name) of every feature of every token."""
 
-def feature_key(name: str, edge: bool) -> int:
-    """The key of a feature: the hash of its name and scope."""
+def feature_keys(
+    names: bytes,
+    ends: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    edges: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
+) -> NDArray[numpy.uint64]:
+    """The keys of features, by their names: name i ends at ends[i]."""
 
 class FeatureIndex:
     """Features met in training, numbered."""
@@ -466,9 +503,9 @@ class ChainModel:
 
     def features(
         self, program: Program, table: TokenTable, sentence: int, space: ChainSpace
-    ) -> list[tuple[int, bool, int, int, list[str]]]:
+    ) -> list[tuple[int, bool, int, float, int | None, list[str]]]:
         """
-        (token, edge, row, template, texts of its pieces) of each known feature.
+        (token, edge, row, how often, template or None, texts of its pieces) of each known feature.
         """
 
 class SegmentProgram:
@@ -481,6 +518,10 @@ class SegmentProgram:
         lists: Sequence[PhraseSet],
         columns: int,
     ) -> None: ...
+    @staticmethod
+    def of_items(columns: int) -> SegmentProgram:
+        """Features are the tables' explicit attributes."""
+
     def names(self, table: TokenTable, sentence: int, begin: int, last: int) -> list[tuple[int | None, str]]:
         """(token or None, name) of every feature of a segment."""
 
@@ -622,9 +663,9 @@ class SegmentModel:
         sentence: int,
         labels: NDArray[numpy.uint32],
         space: SegmentSpace,
-    ) -> list[tuple[int, int, int, int, int, int, list[str]]]:
+    ) -> list[tuple[int, int, int, int, int, float, int | None, list[str]]]:
         """
-        (first token, last token, token in turn, row, label, template, texts of its pieces) of each known feature of an output.
+        (first token, last token, token in turn, row, label, how often, template or None, texts of its pieces) of each known feature of an output.
         """
 
 def permutation(n: int, seed: int) -> NDArray[numpy.uint32]:

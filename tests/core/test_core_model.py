@@ -72,8 +72,8 @@ def test_lattice_and_rows_of_a_model(world: World) -> None:
     names = iter(world.program.names(world.table()))
     for s, sentence in enumerate(world.sentences):
         lattice = model.lattice(world.program, world.table(), s, space)
-        rows = [f[:3] for f in model.features(world.program, world.table(), s, space)]
-        known = Counter((t, edge) for t, edge, _ in rows)
+        features = model.features(world.program, world.table(), s, space)
+        known = Counter((t, edge) for t, edge, _, value, *_ in features if value == 1)
         for t in range(len(sentence)):
             here = next(names)
             scores = [

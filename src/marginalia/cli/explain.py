@@ -112,6 +112,8 @@ def text_sentence(tagger: Tagger, args: argparse.Namespace) -> Mapping[str, Sequ
     given = [f for f in flags if getattr(args, f.removeprefix("--").replace("-", "_")) is not None]
     if given:
         raise UsageError(f"{given[0]} is for --input FILE.")
+    if tagger.saved.program.explicit:
+        raise UsageError("the model was trained on explicit attributes: give an item file with --input FILE.")
     columns, saved = tagger.feature_columns, tagger.saved
     usual = {"segmented": "characters", "jsonl": "words"}.get(saved.format, "whitespace")
     kept = saved.options.get("tokenizer", usual) if len(columns) == 1 else "whitespace"
@@ -150,6 +152,8 @@ def _sentences(tagger: Tagger, path: str, layout: Layout) -> Iterator[Sentence]:
 
 def _quoted(explanation: Explanation, tagger: Tagger, args: argparse.Namespace) -> Explanation:
     """With the texts of the cited examples that are in the training files at hand."""
+    from marginalia.corpus.blocks import pack
+
     cited = {(c.file, c.number) for r in explanation.reasons[: args.top] for c in r.citations}
     texts: dict[tuple[str | None, int], str] = {}
     for path in args.training:
@@ -160,7 +164,8 @@ def _quoted(explanation: Explanation, tagger: Tagger, args: argparse.Namespace) 
         layout = model_layout(tagger.saved, args)
         for number, sentence in enumerate(islice(_sentences(tagger, path, layout), max(numbers)), 1):
             if number in numbers:
-                texts[name, number] = " ".join(sentence.tokens)
+                columns = tagger.feature_columns
+                texts[name, number] = " ".join(pack([sentence], columns).readable(columns[0]))
 
     def text_of(citation: Citation) -> str | None:
         return texts.get((citation.file, citation.number))

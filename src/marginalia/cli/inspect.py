@@ -113,7 +113,7 @@ def inspect(
     found |= {"arrays": inspection.array_sizes(), "has_names": inspection.has_names}
     program = saved.program
     found |= {name: value for name, value in saved.metadata().items() if name != "program"}
-    found |= {"templates": len(program.templates), "lists": list(program.lists)}
+    found |= {"templates": len(program.templates), "explicit": program.explicit, "lists": list(program.lists)}
     found["left_out"] = list(program.left_out)
     if find is not None:
         return found | {"found": _plain(inspection.find(find, top, label))}
@@ -175,7 +175,7 @@ def _facts(found: dict[str, Any]) -> Iterator[str]:
         "columns": f"{' '.join(found['columns'])} ({found['format']}), label {found['label']}",
         "scheme": scheme,
         "labels": f"{len(found['labels'])}: {' '.join(found['labels'])}",
-        "features": count(found["templates"], "template"),
+        "features": "explicit attributes" if found["explicit"] else count(found["templates"], "template"),
         "lists": " ".join(found["lists"]),
         "left out": "; ".join(found["left_out"]),
         "settings": " ".join(f"{name}={_spelled(value)}" for name, value in found["settings"].items()),

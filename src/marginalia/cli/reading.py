@@ -44,7 +44,7 @@ READER_OPTIONS = (
     ReaderOption("misaligned", ("jsonl",), "error|drop|expand", str, "spans that cut tokens"),
     ReaderOption("tag_separator", ("segmented",), "SIGN", str, "sign between a word and its tag"),
 )
-_MADE_COLUMNS = ("jsonl", "plain", "segmented")  # their columns are always word and label
+_MADE_COLUMNS = ("jsonl", "plain", "segmented", "crfsuite")  # their columns always have the same names
 
 
 def given_options(source: Mapping[str, Any]) -> dict[str, Any]:

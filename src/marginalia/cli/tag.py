@@ -36,7 +36,8 @@ BLOCK_BYTES = 1 << 18  # of column files: small enough to keep several threads b
 _DESCRIPTION = """\
 Label text with a model. Column files come out as they went in, with one more column, the
 predicted label; the input may have the gold column or not. Other formats get the labels where
-they belong. Plain text becomes lines of token, tab, label. Memory does not grow with the input.
+they belong: in CRFsuite's item files, in place of those that were there. Plain text becomes
+lines of token, tab, label. Memory does not grow with the input.
 
 With --confidence three more columns stand before the label: how probable the label is, the span
 of the token (_: it has none), and the labels of the whole sentence."""
@@ -45,8 +46,7 @@ _EXAMPLES = """\
   marginalia tag model.mg input.txt -o output.txt
   zcat big.txt.gz | marginalia tag model.mg --threads 2 | gzip > big.tagged.gz
   marginalia tag model.mg recipes.txt --format plain --tokenizer words
-  marginalia tag model.mg input.txt --confidence --min-confidence 0.8
-  marginalia tag model.mg input.txt --nbest 5
+  marginalia tag model.mg input.txt --confidence --nbest 5
 """
 
 
@@ -115,6 +115,11 @@ def check(wanted: Wanted, tagger: Tagger, layout: Layout) -> None:
         raise SettingsError(
             "segmented text has no place for confidences and alternatives: with --format plain "
             "--tokenizer characters each character gets a line."
+        )
+    if layout.format == "crfsuite" and wanted != Wanted():
+        raise SettingsError(
+            "item files have no place for confidences and alternatives: ask for them in Python, with "
+            "Tagger.tag and Tagger.nbest."
         )
     if wanted.confidence or wanted.min_confidence is not None:
         needed_temperature(tagger.saved)

@@ -3,6 +3,7 @@
 from marginalia.decode.chain import ChainDecoder
 from marginalia.decode.decoder import Contribution, Term
 from marginalia.decode.explanation import Explanation, Reason, Side
+from marginalia.decode.foreign import convert
 from marginalia.decode.segments import SegmentDecoder
 from marginalia.decode.tagged import Tagged
 from marginalia.decode.tagger import Tagger, load
@@ -17,5 +18,6 @@ __all__ = [
     "Tagged",
     "Tagger",
     "Term",
+    "convert",
     "load",
 ]

@@ -152,7 +152,7 @@ class ChainDecoder(Decoder[_core.ChainShape]):
     def _located(self, block: Block, sentence: int, ids: Sequence[int]) -> Iterator[Located]:
         size = len(self._saved.labels)
         found = self._model.features(self._program(block), block.table, sentence, self._space())
-        for t, edge, row, template, texts in found:
+        for t, edge, row, times, template, texts in found:
             if t or not edge:
                 output = ids[t - 1] * size + ids[t] if edge else ids[t]
-                yield Located(row, output, t - edge, t, t, template, texts)
+                yield Located(row, output, times, t - edge, t, t, template, texts)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,7 +15,7 @@ import numpy.typing as npt
 from marginalia import _core
 from marginalia.corpus.blocks import Block
 from marginalia.decode.confidence import shown_as_they_are, spelling_of
-from marginalia.errors import MarginaliaError, ModelError
+from marginalia.errors import DataError, MarginaliaError, ModelError
 from marginalia.features.compiling import extracted, looks_at_lists
 from marginalia.model import SavedModel, phrases_of
 from marginalia.model.constants import constant_place
@@ -32,7 +31,7 @@ class Contribution:
     feature: str
     labels: tuple[str, ...]
     weight: float
-    count: int
+    count: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,20 +39,28 @@ class Term:
     """One term of an output's score, and where it comes from: tokens `first` to `last`, both included.
 
     The kind is one of `TERM_KINDS`. A feature has the number of its template (among those that are not the
-    plain label bigram), the texts of the template's pieces, and the token that the template looks at in
-    turn. `place` is where its weight is: the row (their number stands for the constants) and the output.
+    plain label bigram; None if it is an explicit attribute), the texts of the template's pieces, and the
+    token that the template looks at in turn. `place` is where its weight is: the row (their number stands for
+    the constants) and the output. `times` is how often the weight counts: any number for
+    explicit attributes.
     """
 
     kind: str
     feature: str
     labels: tuple[str, ...]
-    value: float
+    weight: float
     first: int
     last: int
     place: tuple[int, int] | None = None
     template: int | None = None
     texts: tuple[str, ...] = ()
     inner: int = 0
+    times: float = 1
+
+    @property
+    def value(self) -> float:
+        """What it adds to the score."""
+        return self.weight * self.times
 
 
 TERM_KINDS = ("feature", "transition", "dictionary", "normaliser")
@@ -64,10 +71,11 @@ class Located(NamedTuple):
 
     row: int
     output: int
+    times: float
     first: int
     last: int
     inner: int
-    template: int
+    template: int | None
     texts: Sequence[str]
 
 
@@ -166,9 +174,11 @@ class Decoder(Generic[Shape]):
     def features_of(self, block: Block, sentence: int, ids: Sequence[int]) -> list[Contribution]:
         """The features of an output with their weights; the sum of weight * count is its score, before it
         is normalised."""
-        found = Decoder.terms(self, block, sentence, ids)
-        counted = Counter((term.feature, term.labels, term.value) for term in found)
-        return [Contribution(*item, n) for item, n in counted.items()]
+        counts: dict[tuple[str, tuple[str, ...], float], float] = {}
+        for term in Decoder.terms(self, block, sentence, ids):
+            item = term.feature, term.labels, term.weight
+            counts[item] = counts.get(item, 0) + term.times
+        return [Contribution(*item, n) for item, n in counts.items()]
 
     def _located(self, block: Block, sentence: int, ids: Sequence[int]) -> Iterator[Located]:
         """The features of an output that have rows."""
@@ -180,18 +190,24 @@ class Decoder(Generic[Shape]):
 
     def _observed(self, feature: Located) -> Term | None:
         saved = self._saved
-        row, output, *where, template, texts = feature
+        row, output = feature.row, feature.output
         outputs, weights = saved.cells(row)
         place = np.flatnonzero(outputs == output)
         if not place.size or not weights[place[0]]:  # nearly full rows are kept with their zeros
             return None
         labels = divmod(output, len(saved.labels)) if saved.is_edge(row) else (output,)
-        kind = "dictionary" if template in self._listed else "feature"
-        first, last, inner = where
-        weight = float(weights[place[0]])
-        named = self._named(labels)
         return Term(
-            kind, "".join(texts), named, weight, first, last, (row, output), template, tuple(texts), inner
+            "dictionary" if feature.template in self._listed else "feature",
+            "".join(feature.texts),
+            self._named(labels),
+            float(weights[place[0]]),
+            feature.first,
+            feature.last,
+            (row, output),
+            feature.template,
+            tuple(feature.texts),
+            feature.inner,
+            1 if feature.times == 1 else feature.times,
         )
 
     def _constants(self, parts: Sequence[tuple[int, int, int]]) -> Iterator[Term]:
@@ -212,6 +228,11 @@ class Decoder(Generic[Shape]):
         return self._model.lattice(self._program(block), block.table, sentence, self._space())
 
     def _program(self, block: Block) -> Any:
+        if self._saved.program.explicit and not block.table.has_attributes:
+            raise DataError(
+                f"found columns {' '.join(block.columns)}, but this model was trained on explicit attributes",
+                file=block.file,
+            )
         program = self._programs.get(block.columns)
         if program is None:
             program = self._parts.compile(self._saved.program, block.columns, self._phrases)

@@ -172,8 +172,8 @@ class SegmentDecoder(Decoder[_core.SegmentShape]):
     def _located(self, block: Block, sentence: int, ids: Sequence[int]) -> Iterator[Located]:
         output, space = np.ascontiguousarray(ids, dtype=np.uint32), self._space()
         found = self._model.features_of(self._program(block), block.table, sentence, output, space)
-        for first, last, inner, row, label, template, texts in found:
-            yield Located(row, label, first, last, inner, template, texts)
+        for first, last, inner, row, label, times, template, texts in found:
+            yield Located(row, label, times, first, last, inner, template, texts)
 
     def _parts_of(self, ids: Sequence[int]) -> list[tuple[int, int, int]]:
         firsts = [t for t, label in enumerate(ids) if not self._continues(label)]

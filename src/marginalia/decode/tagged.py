@@ -26,14 +26,15 @@ Ids = npt.NDArray[np.int32]
 
 @dataclass(frozen=True)
 class Tagged:
-    """A labelled sentence: its tokens, a label for each, and the spans they spell (if they spell spans).
+    """A labelled sentence: its tokens (or their attributes, as they were given), a label for each, and the
+    spans they spell (if they spell spans).
 
     If it was asked for: how probable all of it is (`confidence`; for a model of documents: its document),
     each label, and each of the `spans`; and the spans or tags that the model took back because it was not
     sure enough (`abstained`), with their confidence. `label_confidence` is that of the labels before.
     """
 
-    tokens: tuple[str, ...]
+    tokens: tuple[Any, ...]
     labels: tuple[str, ...]
     scheme: str | None = None
     score: float | None = None
@@ -47,7 +48,7 @@ class Tagged:
         """What the labels spell; nothing if they are plain tags."""
         return tuple(spans_of(self.labels, self.scheme)) if self.scheme else ()
 
-    def __iter__(self) -> Iterator[tuple[str, str]]:
+    def __iter__(self) -> Iterator[tuple[Any, str]]:
         return iter(zip(self.tokens, self.labels, strict=True))
 
 

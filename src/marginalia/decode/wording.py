@@ -30,6 +30,8 @@ def words_of(program: Program, chosen: Term | None, other: Term | None, length: 
     """A term that one or two outputs of a sentence of this length have, as a person would say it."""
     term = chosen or other
     assert term is not None, "one of the outputs has the term"
+    if term.kind == "feature" and term.template is None:
+        return f"the attribute '{term.feature}'" + ("" if term.times == 1 else f" is {term.times:g}")
     if term.template is None:
         said = [_constant(side) for side in (chosen, other) if side is not None]
         return said[0] if len(said) == 1 else f"{said[0]}, not {_arrows(other)}"

@@ -16,6 +16,8 @@ def compile_program(
     program: Program, columns: Sequence[str], phrases: Mapping[str, _core.PhraseSet]
 ) -> _core.Program:
     """The program for tables with these columns. The plain label bigram is left to the structure."""
+    if program.explicit:
+        return _core.Program.of_items(len(columns))
     segments = [t for t in program.templates if t.scope == "segment"]
     if segments:
         raise SettingsError(
@@ -30,6 +32,8 @@ def compile_segment_program(
     program: Program, columns: Sequence[str], phrases: Mapping[str, _core.PhraseSet]
 ) -> _core.SegmentProgram:
     """The same for templates over segments and over their tokens."""
+    if program.explicit:
+        return _core.SegmentProgram.of_items(len(columns))
     templates = []
     for t in extracted(program):
         if t.scope == "edge" or any(isinstance(p, Value) and p.absolute for p in t.pieces):

@@ -11,12 +11,14 @@ import numpy as np
 import numpy.typing as npt
 
 from marginalia import _core
+from marginalia.corpus.blocks import ATTRIBUTES
 from marginalia.decode.structures import STRUCTURES
 from marginalia.decode.tagger import Tagger
+from marginalia.errors import DataError, SettingsError
 from marginalia.evaluate import Report
 from marginalia.features.compiling import load_phrases
 from marginalia.features.loading import load_features
-from marginalia.features.program import Program
+from marginalia.features.program import EXPLICIT, Program
 from marginalia.learn.data import Corpus, LabelCoder, TrainingSet, unit_of
 from marginalia.learn.dev import DevSet
 from marginalia.learn.diagnostics import boosting_of, bound_of, has_bound, margin_of, summary_of
@@ -80,6 +82,8 @@ class Training:
         self._started = time.perf_counter()
         warm = None if start is None else WarmStart(start)
         self._program = start.program if start is not None else self._load_program(corpus)
+        for data in (corpus, dev):
+            _check_attributes(self._program, data)
         self._phrases = load_phrases(self._program) if start is None else phrases_of(start)
         kind, settings = STRUCTURES[recipe.structure], recipe.settings
         compiled = kind.compile(self._program, corpus.layout.columns, self._phrases)
@@ -119,8 +123,19 @@ class Training:
 
     def _load_program(self, corpus: Corpus) -> Program:
         layout = corpus.layout
+        if layout.format == "crfsuite":
+            return self._explicit()
         templates = STRUCTURES[self.recipe.structure].list_templates
         return load_features(self.recipe.features, layout.columns, layout.label, self.recipe.lists, templates)
+
+    def _explicit(self) -> Program:
+        """The features are those of the data; others that were asked for are refused."""
+        if self.recipe.own_features and (self.recipe.features != ATTRIBUTES or self.recipe.lists):
+            raise SettingsError(
+                f"features: found '{self.recipe.features}', but the data have explicit attributes, which are "
+                "the features: choose no task, features or lists."
+            )
+        return EXPLICIT
 
     def _setup(self) -> Setup:
         return Setup(
@@ -294,6 +309,16 @@ class Training:
             round.confidence,
             round.bound,
         )
+
+
+def _check_attributes(program: Program, corpus: Corpus | None) -> None:
+    """Data and features are both of explicit attributes, or both of columns."""
+    if corpus is None or program.explicit == (corpus.layout.format == "crfsuite"):
+        return
+    found, expected = "columns of text", "explicit attributes"
+    if not program.explicit:
+        found, expected = expected, found
+    raise DataError(f"found data with {found}, expected {expected}, as the features need", file=corpus.name)
 
 
 def _order_seed(seed: int, number: int, part: int) -> int:

@@ -22,7 +22,7 @@ from marginalia.features.compiling import extracted, has_ends, has_label_bigram
 from marginalia.features.program import Program
 from marginalia.model.constants import KINDS as CONSTANTS
 from marginalia.model.constants import constant_at, constant_count, constant_place
-from marginalia.model.freezing import frozen_arrays
+from marginalia.model.freezing import Cells, Features, built_arrays
 from marginalia.model.provenance import Arrays
 from marginalia.model.saved import SavedModel
 
@@ -120,30 +120,19 @@ def rebuilt(
 ) -> Arrays:
     """The arrays of a model with these weights, as training would make them."""
     keys = sorted({key for key, _ in weights if key})
-    index = _core.FeatureIndex("names" in saved.arrays)
-    texts = [names.get(key, "").encode() if index.keeps_names else b"" for key in keys]
-    index.seed(
+    features = Features(
         np.array(keys, np.uint64),
         np.array([edges[key] for key in keys], np.uint8),
-        b"".join(texts),
-        np.cumsum([len(text) for text in texts], dtype=np.uint32),
+        [names.get(key, "").encode() for key in keys] if "names" in saved.arrays else None,
     )
     row_of = {key: row for row, key in enumerate(keys, 1)} | {0: 0}
-    table = _core.WeightTable(
-        len(keys) + 1, constant_count(len(saved.labels), saved.settings.get("order", 1))
-    )
-    table.restore(
-        index,
-        len(saved.labels),
-        np.array([row_of[key] for key, _ in weights], np.uint32),
-        np.array([output for _, output in weights], np.uint32),
+    cells = Cells(
+        np.array([row_of[key] for key, _ in weights]),
+        np.array([output for _, output in weights]),
         np.array(list(weights.values()), np.float32),
-        np.zeros(0),
-        np.zeros(0),
-        np.zeros(0, np.float32),
-        0.0,
     )
-    return frozen_arrays(table.current, index, len(saved.labels))
+    size = len(saved.labels)
+    return built_arrays(features, cells, size, constant_count(size, saved.settings.get("order", 1)))
 
 
 class _Reader:
@@ -218,7 +207,7 @@ class _Reader:
     def _feature(self, edge: bool, ids: Sequence[int]) -> Place:
         name = self._plain(1, self._fields[1])
         found = _KEY.fullmatch(name) if "names" not in self._saved.arrays else None
-        key = int(found[1], 16) if found else _core.feature_key(name, edge)
+        key = int(found[1], 16) if found else _key_of(name, edge)
         if key in self._known:
             if self._known[key] != edge:
                 self._refuse(0, f"found {'edge' if edge else 'feature'}, but '{name}' is the other kind")
@@ -247,8 +236,15 @@ class _Reader:
         return re.sub(r"\\(.?)", meant, text)
 
 
+def _key_of(name: str, edge: bool) -> int:
+    text = name.encode()
+    return int(_core.feature_keys(text, np.array([len(text)], np.uint64), np.array([edge], np.uint8))[0])
+
+
 def forms_of(program: Program, edge: bool) -> list[re.Pattern[str]]:
-    """What the names of features look like, template by template."""
+    """What the names of features look like, template by template; explicit attributes may have any."""
+    if program.explicit:
+        return [] if edge else [re.compile(".*", re.DOTALL)]
     templates = (t for t in extracted(program) if (t.scope == "edge") == edge)
     forms = ("".join(re.escape(p) if isinstance(p, str) else ".*" for p in t.pieces) for t in templates)
     return [re.compile(form, re.DOTALL) for form in dict.fromkeys(forms)]
