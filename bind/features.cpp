@@ -45,7 +45,7 @@ nb::list names_of(const Program& program, const TokenTable& table) {
     program.read(table, first, last, nullptr, space);
     program.features(space, last - first, 0, last - first, features, [](std::uint64_t) {});
     for (const Feature& f : features) {
-      const std::string name = program.name_at(f.template_index, table, space, first, last, f.token);
+      const std::string name = program.name_of(f, table, space, first, last);
       if (key_of(hash_of(name).hash, f.edge) != f.key)
         throw std::logic_error("the key of feature " + name + " is not the hash of its name");
       nb::cast<nb::list>(tokens[first + f.token]).append(nb::make_tuple(f.edge, name));
@@ -72,6 +72,22 @@ void seed(FeatureIndex& index, const Input<std::uint64_t>& keys, const Input<std
   }
 }
 
+// The keys of features with these names; name i ends at ends[i] of the text.
+nb::ndarray<nb::numpy, std::uint64_t> keys_of(const nb::bytes& names, const Input<std::uint64_t>& ends,
+                                              const Input<std::uint8_t>& edges) {
+  if (edges.size() != ends.size()) throw std::invalid_argument("features: the parts disagree in number");
+  const std::string_view text(names.c_str(), names.size());
+  std::vector<std::uint64_t> keys;
+  std::uint64_t begin = 0;
+  for (std::size_t i = 0; i < ends.size(); ++i) {
+    const std::uint64_t end = ends.data()[i];
+    if (begin > end || end > text.size()) throw std::invalid_argument("features: the names do not fit");
+    keys.push_back(key_of(hash_of(text.substr(begin, end - begin)).hash, edges.data()[i] != 0));
+    begin = end;
+  }
+  return give(std::move(keys));
+}
+
 void set_gold(Examples& examples, const Input<std::int32_t>& gold, std::uint32_t labels) {
   examples.gold = gold_of(gold, examples.tokens(), labels);
 }
@@ -95,8 +111,13 @@ void bind_features(nb::module_& m) {
 
   nb::class_<Program>(m, "Program", "Templates, ready to run over token tables.")
       .def("__init__", &make_program, "sources"_a, "templates"_a, "lists"_a, "columns"_a)
+      .def_static("of_items", &Program::of_items, "columns"_a,
+                  "Features are the tables' explicit attributes.")
       .def_prop_ro("has_edges", &Program::has_edges)
       .def("names", &names_of, "table"_a, "(edge, name) of every feature of every token.");
+
+  m.def("feature_keys", &keys_of, "names"_a, nb::arg("ends").noconvert(), nb::arg("edges").noconvert(),
+        "The keys of features, by their names: name i ends at ends[i].");
 
   nb::class_<FeatureIndex>(m, "FeatureIndex", "Features met in training, numbered.")
       .def(nb::init<bool>(), "keep_names"_a)

@@ -92,6 +92,12 @@ std::shared_ptr<OwnedLattice> model_lattice(const ChainModel& model, const Progr
   return owned;
 }
 
+void check_labels(const OwnedLattice& owned, const Input<std::uint32_t>& labels) {
+  if (labels.size() != owned.lattice.length) throw std::invalid_argument("labels do not fit the sentence");
+  for (const std::uint32_t label : view(labels))
+    if (label >= owned.shape.labels) throw std::invalid_argument("a label is out of range");
+}
+
 nb::tuple best_output(const OwnedLattice& owned) {
   ViterbiSpace space;
   Scored best;
@@ -177,6 +183,19 @@ nb::ndarray<nb::numpy, std::int32_t> voted(const BoundModel& b, const Program& p
   return give(std::move(labels));
 }
 
+nb::list features_of(const BoundModel& b, const Program& program, const TokenTable& table, std::size_t s,
+                     ChainModel::Space& space) {
+  require_sentence(table, s);
+  const std::size_t first = table.sentence[s], last = table.sentence[s + 1];
+  nb::list found;
+  b.model.for_features(program, table, s, space, [&](const Feature& f) {
+    const nb::object number = program.is_explicit() ? nb::none() : nb::cast(f.template_index);
+    const auto texts = program.texts_of(f, table, space.extraction, first, last);
+    found.append(nb::make_tuple(f.token, f.edge, f.row, f.value, number, texts));
+  });
+  return found;
+}
+
 BoundModel* make_model(const ChainShape& shape, const nb::dict& arrays) {
   ModelArrays taken = take_arrays(arrays);
   const std::uint64_t pairs = std::uint64_t{shape.labels} * shape.labels;
@@ -229,13 +248,26 @@ void bind_search(nb::module_& m) {
       .def(
           "score",
           [](const OwnedLattice& l, const Input<std::uint32_t>& labels) {
-            if (labels.size() != l.lattice.length)
-              throw std::invalid_argument("labels do not fit the sentence");
-            for (const std::uint32_t label : view(labels))
-              if (label >= l.shape.labels) throw std::invalid_argument("a label is out of range");
+            check_labels(l, labels);
             return path_score(l.lattice, labels.data());
           },
           nb::arg("labels").noconvert(), "Score of an output; -inf if it is not legal.")
+      .def(
+          "divisors",
+          [](const OwnedLattice& l, const Input<std::uint32_t>& labels) {
+            check_labels(l, labels);
+            return give(divisors(l.lattice, labels.data()));
+          },
+          nb::arg("labels").noconvert(), nb::rv_policy::move,
+          "The log of what the choice of each label of an output is divided by; 0 if the shape is not local.")
+      .def(
+          "allow",
+          [](OwnedLattice& l, std::size_t t, const Input<std::uint8_t>& allowed) {
+            if (t >= l.lattice.length || allowed.size() != l.shape.labels)
+              throw std::invalid_argument("allowed labels do not fit the sentence");
+            l.lattice.allow(t, view(allowed));
+          },
+          "token"_a, nb::arg("allowed").noconvert(), "From now on only some labels of a token are legal.")
       .def("marginals", &marginals_of, "edges"_a = false, "method"_a = "auto");
 
   nb::class_<KBestIterator>(m, "KBest", "Outputs, best first.")
@@ -271,16 +303,6 @@ void bind_search(nb::module_& m) {
             return model_lattice(b.model, program, table, s, space);
           },
           "program"_a, "table"_a, "sentence"_a, "space"_a, nb::keep_alive<0, 1>(), "Scores of one sentence.")
-      .def(
-          "rows",
-          [](const BoundModel& b, const Program& program, const TokenTable& table, std::size_t s,
-             ChainModel::Space& space) {
-            require_sentence(table, s);
-            nb::list rows;
-            b.model.for_features(program, table, s, space, [&](std::size_t t, bool edge, std::uint32_t row) {
-              rows.append(nb::make_tuple(t, edge, row));
-            });
-            return rows;
-          },
-          "program"_a, "table"_a, "sentence"_a, "space"_a, "(token, edge, row) of each known feature.");
+      .def("features", &features_of, "program"_a, "table"_a, "sentence"_a, "space"_a,
+           "(token, edge, row, how often, template or None, texts of its pieces) of each known feature.");
 }

@@ -58,14 +58,14 @@ nb::list names_of(const SegmentProgram& program, const TokenTable& table, std::s
   const std::vector<std::string> texts = program.texts(table, first, first + length, space);
   nb::list names;
   program.for_segment(x, begin, last, [&](std::uint64_t key, const SegmentProgram::Origin& origin) {
-    const std::string name =
-        program.name(origin, length, [&](std::size_t token, std::uint32_t source) -> const std::string& {
-          return texts[token * program.sources() + source];
-        });
+    const auto text_at = [&](std::size_t token, std::uint32_t source) -> const std::string& {
+      return texts[token * program.sources() + source];
+    };
+    const std::string name = origin.item != nullptr ? std::string(table.items->name(origin.item->name))
+                                                    : program.name(origin, length, text_at);
     if (key_of(hash_of(name).hash, false) != key)
       throw std::logic_error("the key of feature " + name + " is not the hash of its name");
-    const bool of_token = program.is_of_tokens(origin.template_index);
-    names.append(nb::make_tuple(of_token ? nb::cast(origin.inner) : nb::none(), name));
+    names.append(nb::make_tuple(program.is_of_token(origin) ? nb::cast(origin.inner) : nb::none(), name));
   });
   return names;
 }
@@ -169,6 +169,21 @@ struct BoundSegmentModel {
   VoteLog votes;
 };
 
+nb::list features_of(const BoundSegmentModel& b, const SegmentProgram& program, const TokenTable& table,
+                     std::size_t s, const Input<std::uint32_t>& labels, SegmentModel::Space& space) {
+  require_sentence(table, s);
+  nb::list list;
+  const Output y(labels.data(), labels.data() + labels.size());
+  for (const SegmentModel::Found& f : b.model.features_of(program, table, s, y, space)) {
+    const SegmentProgram::Origin& from = f.origin;
+    const bool of_token = program.is_of_token(from);
+    const nb::object number = program.is_explicit() ? nb::none() : nb::cast(from.template_index);
+    list.append(nb::make_tuple(of_token ? from.inner : from.begin, of_token ? from.inner : from.last,
+                               from.inner, f.row, f.label, from.value(), number, f.texts));
+  }
+  return list;
+}
+
 BoundSegmentModel* make_model(const SegmentShape& shape, const nb::dict& arrays) {
   ModelArrays taken = take_arrays(arrays);
   return new BoundSegmentModel{
@@ -181,6 +196,8 @@ void bind_shape_and_features(nb::module_& m) {
   using namespace nb::literals;
   nb::class_<SegmentProgram>(m, "SegmentProgram", "Templates over segments, ready to run over token tables.")
       .def("__init__", &make_program, "sources"_a, "templates"_a, "lists"_a, "columns"_a)
+      .def_static("of_items", &SegmentProgram::of_items, "columns"_a,
+                  "Features are the tables' explicit attributes.")
       .def("names", &names_of, "table"_a, "sentence"_a, "begin"_a, "last"_a,
            "(token or None, name) of every feature of a segment.");
 
@@ -229,6 +246,14 @@ void bind_scores(nb::module_& m) {
           "k"_a = nb::none(), "Iterates over (labels, score), best first, at most k if it is given.")
       .def("score", &score_output, nb::arg("labels").noconvert(),
            "Score of an output; -inf if it spells no segments.")
+      .def(
+          "allow",
+          [](OwnedScores& o, std::size_t t, const Input<std::uint8_t>& allowed) {
+            if (t >= o.scores.length || allowed.size() != o.shape.labels)
+              throw std::invalid_argument("allowed labels do not fit the sentence");
+            o.scores.allow(o.shape, t, view(allowed));
+          },
+          "token"_a, nb::arg("allowed").noconvert(), "From now on only some labels of a token are legal.")
       .def("marginals", &marginals_of);
 
   nb::class_<SegmentKBestIterator>(m, "SegmentKBest", "Outputs, best first.")
@@ -280,16 +305,10 @@ void bind_model(nb::module_& m) {
             return std::make_shared<OwnedScores>(b.model.shape(), b.model.constants(), scores);
           },
           "program"_a, "table"_a, "sentence"_a, "space"_a, "Scores of one sentence.")
-      .def(
-          "features_of",
-          [](const BoundSegmentModel& b, const SegmentProgram& program, const TokenTable& table,
-             std::size_t s, const Input<std::uint32_t>& labels, SegmentModel::Space& space) {
-            require_sentence(table, s);
-            return b.model.features_of(program, table, s,
-                                       Output(labels.data(), labels.data() + labels.size()), space);
-          },
-          "program"_a, "table"_a, "sentence"_a, nb::arg("labels").noconvert(), "space"_a,
-          "(row, label) of each known feature of an output.");
+      .def("features_of", &features_of, "program"_a, "table"_a, "sentence"_a, nb::arg("labels").noconvert(),
+           "space"_a,
+           "(first token, last token, token in turn, row, label, how often, template or None, texts of its "
+           "pieces) of each known feature of an output.");
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "bind.hpp"
+#include "items.hpp"
 
 namespace {
 
@@ -37,14 +38,6 @@ nb::str text(std::string_view s) {
   return nb::str(s.data(), s.size());
 }
 
-// The UTF-8 bytes of a Python string, kept alive by that string.
-std::string_view bytes_of(nb::handle string) {
-  Py_ssize_t size = 0;
-  const char* data = PyUnicode_AsUTF8AndSize(string.ptr(), &size);
-  if (data == nullptr) throw nb::python_error();
-  return {data, static_cast<std::size_t>(size)};
-}
-
 // A ParseError reaches Python as ValueError(message, line, column).
 [[noreturn]] void raise_located(const marginalia::ParseError& error) {
   PyErr_SetObject(PyExc_ValueError, nb::make_tuple(error.what(), error.line, error.column).ptr());
@@ -65,8 +58,18 @@ TokenTable parse_columns(nb::bytes data, std::uint32_t first_line, std::uint32_t
   }
 }
 
+TokenTable parse_items(nb::bytes data, std::uint32_t first_line) {
+  try {
+    std::string copy(data.c_str(), data.size());
+    nb::gil_scoped_release unlocked;
+    return marginalia::parse_items(std::move(copy), first_line);
+  } catch (const marginalia::ParseError& error) {
+    raise_located(error);
+  }
+}
+
 TokenTable from_columns(const std::vector<nb::list>& columns, const std::vector<std::uint32_t>& lengths,
-                        const std::vector<std::uint32_t>& documents) {
+                        const std::vector<std::uint32_t>& documents, const std::optional<nb::list>& items) {
   std::size_t tokens = 0;
   for (const std::uint32_t length : lengths) tokens += length;
   if (columns.empty() && tokens > 0) throw std::invalid_argument("found no columns, expected at least one");
@@ -78,7 +81,9 @@ TokenTable from_columns(const std::vector<nb::list>& columns, const std::vector<
     fields[c].reserve(tokens);
     for (nb::handle value : columns[c]) fields[c].push_back(bytes_of(value));
   }
-  return marginalia::pack(fields, lengths, documents);
+  TokenTable table = marginalia::pack(fields, lengths, documents);
+  if (items) table.items = std::make_shared<const marginalia::Items>(items_of(*items, lengths));
+  return table;
 }
 
 nb::list column_slice(const TokenTable& table, std::size_t column, std::size_t first, std::size_t last) {
@@ -142,6 +147,16 @@ nb::bytes render(const TokenTable& table, const std::vector<std::string>& labels
   return nb::bytes(out.data(), out.size());
 }
 
+nb::bytes replaced(const TokenTable& table, std::uint32_t column, const std::vector<std::string>& labels,
+                   const Ids& ids) {
+  std::string out;
+  {
+    nb::gil_scoped_release unlocked;
+    out = marginalia::replace_column(table, column, labels, {ids.data(), ids.size()});
+  }
+  return nb::bytes(out.data(), out.size());
+}
+
 }  // namespace
 
 void bind_table(nb::module_& m) {
@@ -174,11 +189,24 @@ void bind_table(nb::module_& m) {
       .def("render", &render, "labels"_a, "ids"_a.noconvert(), "separator"_a = nb::none(),
            "numbers"_a.noconvert() = nb::none(), "before"_a.noconvert() = nb::none(),
            "The text with more fields per token line: numbers, labels[before], labels[ids].")
+      .def("replace_column", &replaced, "column"_a, "labels"_a, "ids"_a.noconvert(),
+           "The text with other values in a column.")
+      .def_prop_ro(
+          "has_attributes", [](const TokenTable& t) { return t.items != nullptr; },
+          "Whether tokens have explicit attributes.")
+      .def_prop_ro("attribute_bytes", &bytes_of_items, "All explicit attributes, for a fingerprint.")
+      .def("attributes", &attributes_of, "first"_a, "last"_a,
+           "The explicit attributes of some tokens, as dictionaries from names to values.")
       .def("concatenate_documents", &marginalia::concatenate_documents,
            "A table with one sentence per document.");
   m.def("parse_columns", &parse_columns, "text"_a, nb::kw_only(), "first_line"_a = 1, "first_document"_a = 0,
         "columns"_a = 0, "tabs_only"_a = false, "comment"_a = "#", "comment_anywhere"_a = false,
         "Read a column file; raises ValueError(message, line, column).");
-  m.def("from_columns", &from_columns, "columns"_a, "lengths"_a, "documents"_a = std::vector<std::uint32_t>(),
-        "A table of lists of strings, one per column; `documents` says which one each sentence is of.");
+  m.def("parse_items", &parse_items, "text"_a, nb::kw_only(), "first_line"_a = 1,
+        "Read an item file of CRFsuite; raises ValueError(message, line, column).");
+  m.def(
+      "from_columns", &from_columns, "columns"_a, "lengths"_a, "documents"_a = std::vector<std::uint32_t>(),
+      "items"_a = nb::none(),
+      "A table of lists of strings, one per column; `documents` says which one each sentence is of, `items` "
+      "has the explicit attributes of each token.");
 }

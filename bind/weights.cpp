@@ -27,10 +27,59 @@ nb::tuple joined_names(const FeatureIndex& index, const std::vector<std::uint32_
   return nb::make_tuple(nb::bytes(text.data(), text.size()), give(std::move(ends)));
 }
 
-// The arrays of a model; with a table that keeps its log, the votes too: rows as those of the model, and one
-// more for the constants.
+// What examples have of weights, as it was when it was asked for.
+struct Lessons {
+  std::vector<Lesson> all;
+};
+
+nb::tuple flat_lessons(const Lessons& lessons) {
+  std::vector<std::uint32_t> rows, outputs, examples;
+  std::vector<double> parts;
+  for (const Lesson& lesson : lessons.all) {
+    rows.push_back(lesson.row);
+    outputs.push_back(lesson.output);
+    examples.push_back(lesson.example);
+    parts.push_back(lesson.part);
+  }
+  return nb::make_tuple(give(std::move(rows)), give(std::move(outputs)), give(std::move(examples)),
+                        give(std::move(parts)));
+}
+
+// Row by row of a model, and one more for the constants: the training rows.
+std::vector<std::uint32_t> rows_and_constants(std::vector<std::uint32_t> rows) {
+  // Row 0, which stands for empty slots, is that of the constants.
+  for (std::uint32_t& row : rows) row = row == kNoRow ? UINT32_MAX : row;
+  rows.push_back(kConstantRow);
+  return rows;
+}
+
+void add_votes(const WeightTable& voters, std::span<const std::uint32_t> rows, std::uint32_t versions,
+               nb::dict& out) {
+  VoteStorage votes(voters.log(), rows, versions);
+  out["vote_row_end"] = give(std::move(votes.row_end));
+  out["vote_outputs"] = give(std::move(votes.outputs));
+  out["vote_change_end"] = give(std::move(votes.change_end));
+  out["vote_steps"] = give(std::move(votes.steps));
+  out["vote_changes"] = give(std::move(votes.changes));
+  out["vote_versions"] = give(std::vector<std::uint32_t>{versions});
+}
+
+void add_lessons(const Lessons& lessons, std::span<const std::uint32_t> rows, std::size_t most,
+                 std::uint32_t examples, nb::dict& out) {
+  LessonStorage kept(lessons.all, rows, most, examples);
+  out["lesson_row_end"] = give(std::move(kept.row_end));
+  out["lesson_outputs"] = give(std::move(kept.outputs));
+  out["lesson_end"] = give(std::move(kept.end));
+  out["lesson_examples"] = give(std::move(kept.examples));
+  out["lesson_parts"] = give(std::move(kept.parts));
+  out["lesson_rest"] = give(std::move(kept.rest));
+}
+
+// The arrays of a model; with a table that keeps its log, the votes too, and with lessons the provenance:
+// rows as those of the model, and one more for the constants.
 nb::dict frozen(const SparseRows& weights, const FeatureIndex& index, std::uint32_t labels,
-                const WeightTable* voters, std::uint32_t versions) {
+                const WeightTable* voters, std::uint32_t versions, const Lessons* lessons, std::size_t most,
+                std::uint32_t examples) {
   std::vector<std::uint8_t> kept;
   if (voters != nullptr) {
     kept.resize(voters->current().rows.size());
@@ -38,19 +87,9 @@ nb::dict frozen(const SparseRows& weights, const FeatureIndex& index, std::uint3
   }
   FrozenStorage f = freeze(weights, index, labels, kept);
   nb::dict out;
-  if (voters != nullptr) {
-    std::vector<std::uint32_t> rows = f.rows;
-    // Empty slots have no log; row 0, which stands for them, is that of the constants.
-    for (std::uint32_t& row : rows) row = row == kNoRow ? UINT32_MAX : row;
-    rows.push_back(kConstantRow);
-    VoteStorage votes(voters->log(), rows, versions);
-    out["vote_row_end"] = give(std::move(votes.row_end));
-    out["vote_outputs"] = give(std::move(votes.outputs));
-    out["vote_change_end"] = give(std::move(votes.change_end));
-    out["vote_steps"] = give(std::move(votes.steps));
-    out["vote_changes"] = give(std::move(votes.changes));
-    out["vote_versions"] = give(std::vector<std::uint32_t>{versions});
-  }
+  const std::vector<std::uint32_t> rows = rows_and_constants(f.rows);
+  if (voters != nullptr) add_votes(*voters, rows, versions, out);
+  if (lessons != nullptr) add_lessons(*lessons, rows, most, examples, out);
   if (index.keeps_names()) {
     const nb::tuple names = joined_names(index, f.rows);
     out["names"] = names[0];
@@ -87,8 +126,8 @@ Penalty penalty_of(const std::string& kind, double rate) {
 }
 
 void make_table(WeightTable* self, std::uint32_t rows, std::uint32_t constants, const std::string& penalty,
-                double rate, bool variances, bool log) {
-  new (self) WeightTable(rows, constants, penalty_of(penalty, rate), variances, log);
+                double rate, bool variances, bool log, bool lessons) {
+  new (self) WeightTable(rows, constants, penalty_of(penalty, rate), variances, log, lessons);
 }
 
 // The size of each row's output space.
@@ -234,7 +273,9 @@ void bind_weights(nb::module_& m) {
   nb::class_<SparseRows>(m, "SparseRows", "Weights to score with; row 0 holds the structure's constants.")
       .def("cells", &cells_of, "row"_a, "Outputs and weights of a row.")
       .def("freeze", &frozen, "index"_a, "labels"_a, "voters"_a.none() = nb::none(), "versions"_a = 0,
-           "The arrays of a finished model, without what is zero.")
+           "lessons"_a.none() = nb::none(), "most"_a = 0, "examples"_a = 0,
+           "The arrays of a finished model, without what is zero; of the lessons at most so many of a weight "
+           "(0: all), out of so many examples.")
       .def("flat", &flat, "Outputs and weights of all rows, and where each row ends.")
       .def("copy", [](const SparseRows& rows) { return rows; })
       .def("compact", &SparseRows::compact, "Rows without gaps.")
@@ -246,9 +287,11 @@ void bind_weights(nb::module_& m) {
                   "The mean of each weight, or of those that are not zero.")
       .def_static("sum", &sum, "all"_a, "factors"_a, "The sum of each weight, each set times its factor.");
   nb::class_<VoteStorage>(m, "Votes", "All changes of weights, by weight.");
+  nb::class_<Lessons>(m, "Lessons", "What each example has of each weight.")
+      .def("flat", &flat_lessons, "Rows, outputs, examples and parts, by row, output and example.");
   nb::class_<WeightTable>(m, "WeightTable", "Weights to learn.")
       .def("__init__", &make_table, "rows"_a, "constants"_a, "penalty"_a = "none", "rate"_a = 0.0,
-           "variances"_a = false, "log"_a = false)
+           "variances"_a = false, "log"_a = false, "lessons"_a = false)
       .def_prop_ro("current", &WeightTable::current, nb::rv_policy::reference_internal)
       .def("settle", &WeightTable::settle_all, "steps"_a, nb::call_guard<nb::gil_scoped_release>(),
            "Takes all penalties that fell due.")
@@ -258,6 +301,10 @@ void bind_weights(nb::module_& m) {
       .def_static("mixed", &mixed, "tables"_a, "index"_a, "labels"_a,
                   "A table with the means of these tables' weights.")
       .def("state", &state_of, "All that further learning depends on.")
+      .def(
+          "lessons", [](WeightTable& w, double steps) { return Lessons{w.lessons(steps)}; }, "steps"_a,
+          nb::call_guard<nb::gil_scoped_release>(),
+          "What each example has of each weight; of their mean after each of so many steps, if not 0.")
       .def("votes", &votes_of, "versions"_a, "The log of changes, by weight.")
       .def("restore_log", &restore_log, nb::arg("places").noconvert(), nb::arg("changes").noconvert())
       .def("restore", &restore, "index"_a, "labels"_a, nb::arg("rows").noconvert(),

@@ -8,74 +8,16 @@
 #include <unordered_map>
 #include <utility>
 
-#include "base/unicode.hpp"
+#include "base/lines.hpp"
 
 namespace marginalia {
 namespace {
 
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 constexpr std::string_view kDocument = "-DOCSTART-";
-constexpr std::size_t kNowhere = std::string_view::npos;
-
-void check_size(std::size_t bytes) {
-  if (bytes > std::numeric_limits<std::uint32_t>::max())
-    throw std::invalid_argument("found a block of 4 GiB or more, expected less: cut the text into sentences");
-}
 
 bool is_blank(char c) {
   return c == ' ' || c == '\t';
 }
-
-// True if all eight bytes are ASCII and none is NUL.
-bool plain_word(const char* p) {
-  std::uint64_t word;
-  std::memcpy(&word, p, sizeof word);
-  const std::uint64_t high = 0x8080808080808080u;
-  return ((word | (word - 0x0101010101010101u)) & high) == 0;
-}
-
-// Where the first byte stands that is NUL or no UTF-8 (which the decoder turns into a low surrogate).
-std::size_t first_malformed(std::string_view s) {
-  for (std::size_t i = 0; i < s.size();) {
-    if (i + 8 <= s.size() && plain_word(s.data() + i)) {
-      i += 8;
-      continue;
-    }
-    const std::size_t at = i;
-    const char32_t code = next_code_point(s, i);
-    if (code == 0 || (code >= 0xDC00 && code <= 0xDFFF)) return at;
-  }
-  return kNowhere;
-}
-
-std::uint32_t count_characters(std::string_view s) {
-  return static_cast<std::uint32_t>(
-      std::count_if(s.begin(), s.end(), [](char c) { return (c & 0xC0) != 0x80; }));
-}
-
-std::string describe_byte(char c) {
-  if (c == '\0') return "found a NUL byte, expected UTF-8 text";
-  constexpr char digits[] = "0123456789ABCDEF";
-  const auto byte = static_cast<unsigned char>(c);
-  return std::string("found byte 0x") + digits[byte >> 4] + digits[byte & 15] + ", expected UTF-8 text";
-}
-
-// Walks over the lines of a text; [from, to) is the current one without its line break.
-struct Lines {
-  std::string_view text;
-  std::size_t next;
-  std::size_t from = 0, to = 0;
-
-  bool advance() {
-    if (next >= text.size()) return false;
-    from = next;
-    const void* newline = std::memchr(text.data() + from, '\n', text.size() - from);
-    to = newline ? static_cast<std::size_t>(static_cast<const char*>(newline) - text.data()) : text.size();
-    next = to + 1;
-    if (to > from && text[to - 1] == '\r') --to;
-    return true;
-  }
-};
 
 class Parser {
  public:
@@ -241,17 +183,6 @@ void each_value(const TokenTable& table, std::uint32_t column, Visit visit) {
   for (std::size_t token = 0; token < table.tokens(); ++token) visit(token, table.field(token, column));
 }
 
-void check_labels(const TokenTable& table, std::span<const std::string> labels,
-                  std::span<const std::int32_t> ids) {
-  if (ids.size() != table.tokens())
-    throw std::invalid_argument("found " + std::to_string(ids.size()) + " label ids, expected " +
-                                std::to_string(table.tokens()));
-  for (const std::int32_t id : ids)
-    if (id < 0 || static_cast<std::size_t>(id) >= labels.size())
-      throw std::invalid_argument("found label id " + std::to_string(id) + ", expected 0 to " +
-                                  std::to_string(labels.size()) + " exclusive");
-}
-
 void append_number(std::string& out, double number) {
   if (std::isnan(number)) {
     out += '_';
@@ -263,6 +194,17 @@ void append_number(std::string& out, double number) {
 }
 
 }  // namespace
+
+void check_labels(const TokenTable& table, std::span<const std::string> labels,
+                  std::span<const std::int32_t> ids) {
+  if (ids.size() != table.tokens())
+    throw std::invalid_argument("found " + std::to_string(ids.size()) + " label ids, expected " +
+                                std::to_string(table.tokens()));
+  for (const std::int32_t id : ids)
+    if (id < 0 || static_cast<std::size_t>(id) >= labels.size())
+      throw std::invalid_argument("found label id " + std::to_string(id) + ", expected 0 to " +
+                                  std::to_string(labels.size()) + " exclusive");
+}
 
 TokenTable parse_columns(std::string text, const ParseOptions& options) {
   return Parser(std::move(text), options).parse();

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -16,6 +17,8 @@ struct Comment {
   std::uint32_t begin, length, sentence;
 };
 
+struct Items;  // base/items.hpp
+
 struct TokenTable {
   std::string text;                           // the bytes all fields point into
   std::uint32_t columns = 0;                  // fields per token
@@ -26,6 +29,7 @@ struct TokenTable {
   std::vector<std::uint32_t> document;        // [sentences] how many -DOCSTART- lines came before
   std::vector<std::uint32_t> mark;            // [-DOCSTART- lines] where the line's last field ends
   std::vector<Comment> comments;              // in order of appearance
+  std::shared_ptr<const Items> items;         // attributes that users made themselves; null if there are none
 
   std::size_t tokens() const { return columns == 0 ? 0 : begin.size() / columns; }
   std::size_t sentences() const { return sentence.size() - 1; }
@@ -79,6 +83,10 @@ struct NamedColumn {
 // name. All other bytes stay as they are. Throws std::invalid_argument.
 std::string render(const TokenTable& table, std::span<const double> numbers, std::size_t width,
                    std::span<const NamedColumn> columns, char separator);
+
+// Throws std::invalid_argument unless there is one of the labels for each token.
+void check_labels(const TokenTable& table, std::span<const std::string> labels,
+                  std::span<const std::int32_t> ids);
 
 // ids[token] = place of the column's value in `vocabulary`, -1 if it is not there.
 std::vector<std::int32_t> intern_column(const TokenTable& table, std::uint32_t column,

@@ -49,17 +49,23 @@ void thin(const Examples& examples, std::size_t i, const Dropout& dropout, std::
 
   const auto copy = [&](const std::vector<std::uint64_t>& ends, const std::vector<std::uint32_t>& rows,
                         const std::vector<std::uint16_t>& templates, std::vector<std::uint64_t>& out_ends,
-                        std::vector<std::uint32_t>& out_rows) {
+                        const std::vector<std::uint32_t>& out_rows, auto&& add) {
     out_ends.assign(1, 0);
-    out_rows.clear();
     for (std::size_t t = 0; t < x.length && ends.size() > 1; ++t) {
       for (std::uint64_t at = ends[x.first + t]; at < ends[x.first + t + 1]; ++at)
-        if (keep(t, rows[at], templates, at)) out_rows.push_back(rows[at]);
+        if (keep(t, rows[at], templates, at)) add(at);
       out_ends.push_back(out_rows.size());
     }
   };
-  copy(examples.node_end, examples.node_rows, examples.node_templates, out.node_end, out.node_rows);
-  copy(examples.edge_end, examples.edge_rows, examples.edge_templates, out.edge_end, out.edge_rows);
+  out.node_rows.clear();
+  out.node_values.clear();
+  out.edge_rows.clear();
+  copy(examples.node_end, examples.node_rows, examples.node_templates, out.node_end, out.node_rows,
+       [&](std::uint64_t at) {
+         out.add_node(examples.node_rows[at], static_cast<float>(examples.node_value(at)));
+       });
+  copy(examples.edge_end, examples.edge_rows, examples.edge_templates, out.edge_end, out.edge_rows,
+       [&](std::uint64_t at) { out.edge_rows.push_back(examples.edge_rows[at]); });
   out.sentence = {0, static_cast<std::uint32_t>(x.length)};
   out.gold.assign(x.gold(), x.gold() + x.length);
 }

@@ -11,7 +11,10 @@ void append(const std::vector<Feature>& features, std::size_t length, bool edges
   std::size_t i = 0;
   for (std::size_t t = 0; t < length; ++t) {
     for (; i < features.size() && features[i].token == t; ++i) {
-      (features[i].edge ? out.edge_rows : out.node_rows).push_back(features[i].row);
+      if (features[i].edge)
+        out.edge_rows.push_back(features[i].row);
+      else
+        out.add_node(features[i].row, features[i].value);
       if (out.keeps_templates)
         (features[i].edge ? out.edge_templates : out.node_templates)
             .push_back(static_cast<std::uint16_t>(features[i].template_index));
@@ -52,9 +55,8 @@ void extract_new(const Program& program, const TokenTable& table, FeatureIndex& 
   const auto find_or_add = [&](const Feature& f, const ExtractionSpace& space, std::size_t first,
                                std::size_t last) {
     bool added = false;
-    const std::uint32_t row = index.find_or_add(f.key, program.scope(f.template_index), added);
-    if (added && index.keeps_names())
-      index.add_name(program.name_at(f.template_index, table, space, first, last, f.token));
+    const std::uint32_t row = index.find_or_add(f.key, program.scope(f), added);
+    if (added && index.keeps_names()) index.add_name(program.name_of(f, table, space, first, last));
     return row;
   };
   extract(program, table, index, find_or_add, [&](const std::vector<Feature>& features, std::size_t length) {
@@ -63,22 +65,27 @@ void extract_new(const Program& program, const TokenTable& table, FeatureIndex& 
   });
 }
 
-void renumber(std::vector<std::uint64_t>& ends, std::vector<std::uint32_t>& rows,
-              std::vector<std::uint16_t>& templates, const std::vector<std::uint32_t>& renumbered) {
+// `beside...` are vectors beside the rows, or empty.
+template <class... Beside>
+void renumber(const std::vector<std::uint32_t>& renumbered, std::vector<std::uint64_t>& ends,
+              std::vector<std::uint32_t>& rows, Beside&... beside) {
+  const auto move = [](auto& values, std::uint64_t from, std::uint64_t to) {
+    if (!values.empty()) values[to] = values[from];
+  };
   std::uint64_t kept = 0, begin = 0;
   for (std::size_t t = 1; t < ends.size(); ++t) {
     const std::uint64_t end = ends[t];
     for (std::uint64_t i = begin; i < end; ++i) {
       const std::uint32_t row = renumbered.at(rows[i]);
       if (row == kNoRow) continue;
-      if (!templates.empty()) templates[kept] = templates[i];
+      (move(beside, i, kept), ...);
       rows[kept++] = row;
     }
     begin = end;
     ends[t] = kept;
   }
   rows.resize(kept);
-  if (!templates.empty()) templates.resize(kept);
+  (beside.resize(beside.empty() ? 0 : kept), ...);
 }
 
 }  // namespace
@@ -88,6 +95,12 @@ std::uint32_t Examples::most_row() const {
   for (const std::uint32_t row : node_rows) most = std::max(most, row);
   for (const std::uint32_t row : edge_rows) most = std::max(most, row);
   return most;
+}
+
+void Examples::add_node(std::uint32_t row, float value) {
+  if (value != 1.0f && node_values.empty()) node_values.assign(node_rows.size(), 1.0f);
+  node_rows.push_back(row);
+  if (value != 1.0f || !node_values.empty()) node_values.push_back(value);
 }
 
 void extract_growing(const Program& program, const TokenTable& table, FeatureIndex& index, Examples& out) {
@@ -119,8 +132,8 @@ void reserve(Examples& examples, const Program& program, std::size_t tokens) {
 }
 
 void renumber(Examples& examples, const std::vector<std::uint32_t>& renumbered) {
-  renumber(examples.node_end, examples.node_rows, examples.node_templates, renumbered);
-  renumber(examples.edge_end, examples.edge_rows, examples.edge_templates, renumbered);
+  renumber(renumbered, examples.node_end, examples.node_rows, examples.node_templates, examples.node_values);
+  renumber(renumbered, examples.edge_end, examples.edge_rows, examples.edge_templates);
 }
 
 }  // namespace marginalia

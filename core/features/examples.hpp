@@ -13,6 +13,7 @@ struct Examples {
   std::vector<std::uint32_t> sentence = {0};  // [sentences + 1] first token
   std::vector<std::uint64_t> node_end = {0};  // [tokens + 1] into node_rows
   std::vector<std::uint32_t> node_rows;
+  std::vector<float> node_values;             // beside node_rows: how often; empty if all are 1
   std::vector<std::uint64_t> edge_end = {0};  // [tokens + 1] into edge_rows; only {0} without edge templates
   std::vector<std::uint32_t> edge_rows;
   std::vector<std::uint32_t> gold;  // [tokens] label ids, or empty
@@ -25,6 +26,10 @@ struct Examples {
   std::size_t sentences() const { return sentence.size() - 1; }
   std::size_t tokens() const { return node_end.size() - 1; }
   bool has_edges() const { return edge_end.size() > 1; }
+  double node_value(std::uint64_t i) const {
+    return node_values.empty() ? 1.0 : static_cast<double>(node_values[i]);
+  }
+  void add_node(std::uint32_t row, float value);
   bool can_hide() const { return keeps_templates; }
   std::uint32_t most_row() const;  // the highest row that a feature has
 };
@@ -35,11 +40,13 @@ struct Example {
   std::size_t first;   // its first token
   std::size_t length;  // in tokens
 
+  // f(row, value)
   template <class F>
   void for_node_rows(std::size_t t, F&& f) const {
     for (std::uint64_t i = all->node_end[first + t]; i < all->node_end[first + t + 1]; ++i)
-      f(all->node_rows[i]);
+      f(all->node_rows[i], all->node_value(i));
   }
+  // f(row)
   template <class F>
   void for_edge_rows(std::size_t t, F&& f) const {
     if (!all->has_edges()) return;

@@ -65,7 +65,14 @@ Program::Program(std::vector<Source> sources, std::vector<Template> templates,
   }
 }
 
+Program Program::of_items(std::uint32_t columns) {
+  Program program({}, {}, {}, columns);
+  program.explicit_ = true;
+  return program;
+}
+
 std::vector<std::vector<Program::Read>> Program::reads() const {
+  if (explicit_) return {{{0, false}}};
   std::vector<std::vector<Read>> all;
   for (const Template& t : templates_) {
     all.emplace_back();
@@ -142,6 +149,7 @@ std::uint64_t Program::key_at(const Compiled& t, const ExtractionSpace& space, s
 void Program::read(const TokenTable& table, std::size_t first, std::size_t last, const Identity& owner,
                    ExtractionSpace& space) const {
   if (table.columns < columns_) throw std::invalid_argument("program: the table has too few columns");
+  if (explicit_) return read_items(table, first, owner, space);
   if (space.program_ != identity_ || space.owner_ != owner || space.used_ > kMostCached ||
       space.texts_.size() > kMostBytes) {
     space = ExtractionSpace();
@@ -171,6 +179,20 @@ void Program::read(const TokenTable& table, std::size_t first, std::size_t last,
     for (std::size_t t = 0; t < matched.size(); ++t)
       if (matched[t] != 0) space.grid_[t * n + i] = hash_of(matched[t] == 1 ? "B" : "I");
   }
+}
+
+// Names are looked up once for each table.
+void Program::read_items(const TokenTable& table, std::size_t first, const Identity& owner,
+                         ExtractionSpace& space) const {
+  if (table.items == nullptr) throw std::invalid_argument("program: the table has no explicit attributes");
+  if (space.program_ != identity_ || space.owner_ != owner || space.items_ != table.items) {
+    space = ExtractionSpace();
+    space.program_ = identity_;
+    space.owner_ = owner;
+    space.items_ = table.items;
+    space.rows_.assign(table.items->keys.size(), kUnaskedRow);
+  }
+  space.first_ = first;
 }
 
 // The values of a string in a column, and the rows of its one-value features, from memory or computed.
@@ -235,25 +257,28 @@ bool Program::value_text(std::uint32_t source, const TokenTable& table, const Ex
   return !value.absent();
 }
 
-std::string Program::name_at(std::size_t template_index, const TokenTable& table,
-                             const ExtractionSpace& space, std::size_t first, std::size_t last,
-                             std::size_t at) const {
-  std::string name, value;
+std::vector<std::string> Program::texts_at(std::size_t template_index, const TokenTable& table,
+                                           const ExtractionSpace& space, std::size_t first, std::size_t last,
+                                           std::size_t at) const {
+  std::vector<std::string> texts;
+  std::string value;
   const std::size_t length = last - first;
   for (const Piece& piece : templates_[template_index].pieces) {
     if (piece.literal) {
-      name += piece.text;
+      texts.push_back(piece.text);
       continue;
     }
     const std::ptrdiff_t where = position(piece.offset, piece.absolute, at, length);
     if (where < 0)
-      name += outside(piece.before, static_cast<std::size_t>(-where));
+      texts.push_back(outside(piece.before, static_cast<std::size_t>(-where)));
     else if (static_cast<std::size_t>(where) >= length)
-      name += outside(piece.after, static_cast<std::size_t>(where) - length + 1);
+      texts.push_back(outside(piece.after, static_cast<std::size_t>(where) - length + 1));
     else if (value_text(piece.source, table, space, first, static_cast<std::size_t>(where), value))
-      name += value;
+      texts.push_back(value);
+    else
+      texts.emplace_back();
   }
-  return name;
+  return texts;
 }
 
 }  // namespace marginalia

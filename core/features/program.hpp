@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/hash.hpp"
+#include "base/items.hpp"
 #include "base/table.hpp"
 #include "features/attributes.hpp"
 #include "features/phrases.hpp"
@@ -42,6 +43,12 @@ const T& outside(const std::vector<T>& values, std::size_t distance) {
   return values[std::min(distance, values.size()) - 1];
 }
 
+inline std::string concatenated(const std::vector<std::string>& texts) {
+  std::string all;
+  for (const std::string& text : texts) all += text;
+  return all;
+}
+
 struct Template {
   Scope scope = Scope::node;
   std::vector<Piece> pieces;
@@ -61,6 +68,7 @@ struct Feature {
   std::uint32_t cell;  // where the space remembers the row; kUnknownRow: nowhere
   std::uint32_t template_index;
   bool edge;
+  float value = 1.0f;  // how often the token has it: of explicit attributes any number
 };
 
 // Who turns keys into rows. Rows are remembered in a space for one such owner at a time.
@@ -99,18 +107,23 @@ class ExtractionSpace {
   std::vector<Known> known_;          // [tokens][columns] of the current sentence
   std::string scratch_;
   std::vector<Hashed> by_source_;
+  std::shared_ptr<const Items>
+      items_;              // explicit attributes of the current table; rows_ are those of their names
+  std::size_t first_ = 0;  // the current sentence's first token
 };
 
 class Program {
  public:
   Program(std::vector<Source> sources, std::vector<Template> templates,
           std::vector<std::shared_ptr<const PhraseSet>> lists, std::uint32_t columns);
+  // The program whose features are the explicit attributes of tables.
+  static Program of_items(std::uint32_t columns);
 
   std::uint32_t columns() const { return columns_; }
   std::size_t templates(Scope scope) const;
   bool has_edges() const { return has_edges_; }
 
-  // Reads the values of one sentence of the table into the space, which then serves `features` and `name_at`.
+  // Reads the values of one sentence of the table into the space, which then serves `features` and `name_of`.
   void read(const TokenTable& table, std::size_t first, std::size_t last, const Identity& owner,
             ExtractionSpace& space) const;
 
@@ -120,6 +133,7 @@ class Program {
   void features(const ExtractionSpace& space, std::size_t length, std::size_t begin, std::size_t end,
                 std::vector<Feature>& out, Prefetch&& prefetch) const {
     out.clear();
+    if (explicit_) return item_features(space, begin, end, out, prefetch);
     for (auto at = static_cast<std::uint32_t>(begin); at < end; ++at) {
       for (std::uint32_t i = 0; i < compiled_.size(); ++i) {
         const Compiled& t = compiled_[i];
@@ -151,7 +165,8 @@ class Program {
     features.resize(known);
   }
 
-  Scope scope(std::size_t template_index) const { return templates_[template_index].scope; }
+  Scope scope(const Feature& feature) const { return feature.edge ? Scope::edge : Scope::node; }
+  bool is_explicit() const { return explicit_; }
 
   // The values of the sentence that was read, [tokens][sources], and the text of one of them; false: absent.
   const std::vector<Hashed>& values(const ExtractionSpace& space) const { return space.grid_; }
@@ -165,12 +180,24 @@ class Program {
   };
   std::vector<std::vector<Read>> reads() const;  // by template
 
-  // The name of a feature that the template has at this token (which must have it) of the sentence in
-  // `space`.
-  std::string name_at(std::size_t template_index, const TokenTable& table, const ExtractionSpace& space,
-                      std::size_t first, std::size_t last, std::size_t at) const;
+  // The texts of the pieces that the name of a feature of the sentence in `space`, one of the table from
+  // `first` to `last`, is made of: those of its template, or the name of an explicit attribute.
+  std::vector<std::string> texts_of(const Feature& feature, const TokenTable& table,
+                                    const ExtractionSpace& space, std::size_t first, std::size_t last) const {
+    if (explicit_) return {std::string(space.items_->name(feature.cell))};
+    return texts_at(feature.template_index, table, space, first, last, feature.token);
+  }
+  std::string name_of(const Feature& feature, const TokenTable& table, const ExtractionSpace& space,
+                      std::size_t first, std::size_t last) const {
+    return concatenated(texts_of(feature, table, space, first, last));
+  }
 
  private:
+  // Of a template that has a feature at this token.
+  std::vector<std::string> texts_at(std::size_t template_index, const TokenTable& table,
+                                    const ExtractionSpace& space, std::size_t first, std::size_t last,
+                                    std::size_t at) const;
+
   struct Step {
     std::uint32_t source;
     std::int32_t offset;
@@ -200,6 +227,23 @@ class Program {
     return where < length ? space.known_[where * columns_ + t.column].rows + t.place : kUnknownRow;
   }
 
+  template <class Prefetch>
+  static void item_features(const ExtractionSpace& space, std::size_t begin, std::size_t end,
+                            std::vector<Feature>& out, Prefetch&& prefetch) {
+    const Items& items = *space.items_;
+    for (std::size_t at = begin; at < end; ++at) {
+      for (std::uint64_t i = items.end[space.first_ + at]; i < items.end[space.first_ + at + 1]; ++i) {
+        const std::uint32_t name = items.names[i], row = space.rows_[name];
+        if (row == kUnknownRow) continue;
+        const std::uint64_t key = row == kUnaskedRow ? items.keys[name] : 0;
+        if (key != 0) prefetch(key);
+        out.push_back({key, static_cast<std::uint32_t>(at), row, name, 0, false, items.value(i)});
+      }
+    }
+  }
+  void read_items(const TokenTable& table, std::size_t first, const Identity& owner,
+                  ExtractionSpace& space) const;
+
   Compiled compile(const Template& t);
   const Hashed& value_at(const Step& step, const ExtractionSpace& space, std::size_t at,
                          std::size_t length) const;
@@ -218,6 +262,7 @@ class Program {
   std::vector<std::vector<std::uint32_t>> leads_of_column_;  // templates whose first value is of the column
   std::uint32_t columns_;
   bool has_edges_ = false;
+  bool explicit_ = false;
   Identity identity_ = new_identity();
 };
 

@@ -5,10 +5,29 @@
 
 namespace marginalia {
 
+namespace {
+
+void hide_items(const std::vector<std::uint8_t>& hidden, SegmentValues& x) {
+  std::size_t kept = 0, begin = 0;
+  for (std::size_t t = 0; t < x.length; ++t) {
+    const std::size_t end = x.item_end[t + 1];
+    for (std::size_t i = begin; i < end && hidden[t] == 0; ++i) x.items[kept++] = x.items[i];
+    begin = end;
+    x.item_end[t + 1] = kept;
+  }
+  x.items.resize(kept);
+}
+
+}  // namespace
+
 void SegmentExamples::add(const SegmentProgram& program, const TokenTable& table) {
   if (tokens() != 0 && sources_ != program.sources())
     throw std::invalid_argument("examples: of another program");
   sources_ = program.sources();
+  if (program.is_explicit()) {
+    if (table.items == nullptr) throw std::invalid_argument("examples: a table without explicit attributes");
+    add_items(*table.items);
+  }
   ExtractionSpace space;
   SegmentValues x;
   for (std::size_t s = 0; s < table.sentences(); ++s) {
@@ -28,6 +47,20 @@ void SegmentExamples::add(const SegmentProgram& program, const TokenTable& table
   }
 }
 
+void SegmentExamples::add_items(const Items& items) {
+  std::vector<std::uint32_t> numbers;
+  for (std::uint32_t which = 0; which < items.keys.size(); ++which) {
+    const auto [found, added] =
+        item_number_.try_emplace(items.keys[which], static_cast<std::uint32_t>(item_number_.size()));
+    if (added && keeps_texts_) item_names_.emplace_back(items.name(which));
+    numbers.push_back(found->second);
+  }
+  const std::size_t before = items_.size();
+  for (std::size_t i = 0; i < items.names.size(); ++i)
+    items_.push_back({items.keys[items.names[i]], numbers[items.names[i]], items.value(i)});
+  for (std::size_t t = 1; t < items.end.size(); ++t) item_end_.push_back(before + items.end[t]);
+}
+
 std::uint32_t SegmentExamples::number_of(const Hashed& value) {
   const std::uint64_t hash = value.absent() ? UINT64_MAX : value.hash;  // hashes are smaller
   const auto [found, added] = number_.try_emplace(hash, static_cast<std::uint32_t>(pool_.size()));
@@ -40,6 +73,14 @@ std::uint32_t SegmentExamples::number_of(const Hashed& value) {
 
 void SegmentExamples::values(std::size_t i, SegmentValues& out) const {
   out.length = length(i);
+  out.items.clear();
+  out.item_end.clear();
+  if (item_end_.size() > 1) {
+    const std::size_t first = item_end_[sentence[i]], last = item_end_[sentence[i + 1]];
+    out.items.assign(items_.begin() + static_cast<std::ptrdiff_t>(first),
+                     items_.begin() + static_cast<std::ptrdiff_t>(last));
+    for (std::size_t t = sentence[i]; t <= sentence[i + 1]; ++t) out.item_end.push_back(item_end_[t] - first);
+  }
   out.grid.resize(out.length * sources_);
   out.slashed.resize(out.grid.size());
   const std::uint32_t* numbers = values_.data() + sentence[i] * sources_;
@@ -56,6 +97,7 @@ void SegmentExamples::hidden_values(std::size_t i, const Dropout& dropout, std::
   values(i, out);
   const std::vector<std::uint8_t> hidden = hidden_tokens(dropout, step, out.length);
   if (hidden.empty()) return;
+  if (!out.item_end.empty()) hide_items(hidden, out);
   for (std::size_t t = 0; t < out.length; ++t)
     for (std::size_t k = t * sources_; k < (t + 1) * sources_ && hidden[t] != 0; ++k)
       out.grid[k] = out.slashed[k] = kAbsent;

@@ -36,9 +36,12 @@ class SegmentExamples {
   std::string_view text(std::size_t i, std::size_t token, std::uint32_t source) const {
     return texts_[values_[(sentence[i] + token) * sources_ + source]];
   }
+  // The name of an explicit attribute, by its number in `values`.
+  std::string_view item_name(std::uint32_t which) const { return item_names_[which]; }
 
  private:
   std::uint32_t number_of(const Hashed& value);
+  void add_items(const Items& items);
 
   bool keeps_texts_;
   std::size_t sources_ = 0;
@@ -48,6 +51,12 @@ class SegmentExamples {
   std::unordered_map<std::uint64_t, std::uint32_t> number_;  // of the hash of a value
   std::vector<SegmentValues::Match> matches_;
   std::vector<std::size_t> match_end_ = {0};  // [sentences + 1]
+
+  // Explicit attributes of all tokens; their names are numbered anew.
+  std::vector<SegmentValues::Item> items_;
+  std::vector<std::size_t> item_end_ = {0};                       // [tokens + 1]; {0} if there are none
+  std::unordered_map<std::uint64_t, std::uint32_t> item_number_;  // of a key
+  std::vector<std::string> item_names_;                           // if texts are kept
 };
 
 }  // namespace marginalia

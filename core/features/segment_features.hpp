@@ -26,6 +26,9 @@ void SegmentProgram::for_segment(const SegmentValues& x, std::size_t begin, std:
     for (std::size_t k = inner.first; k < inner.end; ++k) at(k, false);
     if (t.inner == Anchor::inside && inner.first >= inner.end) at(begin, true);
   }
+  for (std::size_t t = begin; t <= last && !x.item_end.empty(); ++t)
+    for (std::size_t i = x.item_end[t]; i < x.item_end[t + 1]; ++i)
+      f(x.items[i].key, Origin{0, begin, last, t, false, &x.items[i]});
 }
 
 template <class F>
@@ -35,6 +38,9 @@ void SegmentProgram::for_token(const SegmentValues& x, std::size_t t, F&& f) con
       feature(compiled_[i], x, {t, t, inner, false, nullptr}, 0, compiled_[i].head.hash,
               [&](std::uint64_t key) { f(part, t, 0, key); });
   };
+  const std::size_t end = x.item_end.empty() ? 0 : x.item_end[t + 1];
+  for (std::size_t i = end == 0 ? 0 : x.item_end[t]; i < end; ++i)
+    f(Part::token, t, 0, x.items[i].key, x.items[i].value);
   at(Part::token, t);
   at(Part::begin, t);
   at(Part::end, t);
@@ -111,27 +117,28 @@ void SegmentProgram::for_last(const SegmentValues& x, std::size_t last, std::siz
 }
 
 template <class TextAt>
-std::string SegmentProgram::name(const Origin& origin, std::size_t length, TextAt&& text_at) const {
-  std::string name;
+std::vector<std::string> SegmentProgram::piece_texts(const Origin& origin, std::size_t length,
+                                                     TextAt&& text_at) const {
+  std::vector<std::string> texts;
   for (const SegmentPiece& piece : templates_[origin.template_index]) {
     const std::ptrdiff_t where =
         place_of(piece.anchor, piece.offset, origin.begin, origin.last, origin.inner);
     if (piece.anchor == Anchor::none)
-      name += piece.text;
+      texts.emplace_back(piece.text);
     else if (piece.anchor == Anchor::length)
-      name += length_text(origin.last - origin.begin + 1, static_cast<std::size_t>(piece.offset));
+      texts.emplace_back(length_text(origin.last - origin.begin + 1, static_cast<std::size_t>(piece.offset)));
     else if (piece.anchor == Anchor::whole)
-      name += whole_text(piece.source, origin, text_at);
+      texts.emplace_back(whole_text(piece.source, origin, text_at));
     else if (origin.none && piece.anchor == Anchor::inside)
-      name += kNothingInside;
+      texts.emplace_back(kNothingInside);
     else if (where < 0)
-      name += outside(piece.before, static_cast<std::size_t>(-where));
+      texts.emplace_back(outside(piece.before, static_cast<std::size_t>(-where)));
     else if (static_cast<std::size_t>(where) >= length)
-      name += outside(piece.after, static_cast<std::size_t>(where) - length + 1);
+      texts.emplace_back(outside(piece.after, static_cast<std::size_t>(where) - length + 1));
     else
-      name += text_at(static_cast<std::size_t>(where), piece.source);
+      texts.emplace_back(text_at(static_cast<std::size_t>(where), piece.source));
   }
-  return name;
+  return texts;
 }
 
 template <class TextAt>

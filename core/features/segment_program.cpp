@@ -21,6 +21,12 @@ SegmentProgram::SegmentProgram(std::vector<Source> sources, std::vector<SegmentT
   for (SegmentTemplate& t : templates) add_template(std::move(t));
 }
 
+SegmentProgram SegmentProgram::of_items(std::uint32_t columns) {
+  SegmentProgram program({}, {}, {}, columns);
+  program.reader_ = Program::of_items(columns);
+  return program;
+}
+
 void SegmentProgram::add_template(SegmentTemplate t) {
   check(t);
   std::int32_t lowest = INT32_MAX;  // values within a segment are counted from the first of them
@@ -144,6 +150,7 @@ void SegmentProgram::read(const TokenTable& table, std::size_t first, std::size_
                           ExtractionSpace& space, SegmentValues& out) const {
   reader_.read(table, first, last, owner, space);
   out.length = last - first;
+  if (is_explicit()) return read_items(*table.items, first, last, out);
   out.grid = reader_.values(space);
   out.slashed.resize(out.grid.size());
   std::transform(out.grid.begin(), out.grid.end(), out.slashed.begin(), slashed);
@@ -157,6 +164,17 @@ void SegmentProgram::read(const TokenTable& table, std::size_t first, std::size_
     });
   }
   std::sort(out.matches.begin(), out.matches.end());
+}
+
+void SegmentProgram::read_items(const Items& items, std::size_t first, std::size_t last,
+                                SegmentValues& out) const {
+  out.items.clear();
+  out.item_end.assign(1, 0);
+  for (std::size_t t = first; t < last; ++t) {
+    for (std::uint64_t i = items.end[t]; i < items.end[t + 1]; ++i)
+      out.items.push_back({items.keys[items.names[i]], items.names[i], items.value(i)});
+    out.item_end.push_back(out.items.size());
+  }
 }
 
 std::vector<std::string> SegmentProgram::texts(const TokenTable& table, std::size_t first, std::size_t last,

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/hash.hpp"
+#include "base/items.hpp"
 #include "features/program.hpp"
 
 namespace marginalia {
@@ -54,6 +55,14 @@ struct SegmentValues {
   std::vector<Hashed> grid;     // [tokens][sources]
   std::vector<Hashed> slashed;  // the same with a slash behind: most values of a template are followed by one
   std::vector<Match> matches;   // sorted
+
+  struct Item {  // an explicit attribute of a token
+    std::uint64_t key;
+    std::uint32_t name;  // a number that stands for its name, for whoever made these values
+    float value;
+  };
+  std::vector<Item> items;
+  std::vector<std::size_t> item_end;  // [tokens + 1]; empty if there are no explicit attributes
 };
 
 inline Hashed slashed(const Hashed& value) {
@@ -65,12 +74,13 @@ class SegmentProgram {
  public:
   SegmentProgram(std::vector<Source> sources, std::vector<SegmentTemplate> templates,
                  std::vector<std::shared_ptr<const PhraseSet>> lists, std::uint32_t columns);
+  // The program whose features are the explicit attributes of tables: each is one of all segments that have
+  // the token, told apart by whether it is the first.
+  static SegmentProgram of_items(std::uint32_t columns);
 
+  bool is_explicit() const { return reader_.is_explicit(); }
   std::size_t sources() const { return sources_.size(); }
   std::size_t templates() const { return compiled_.size(); }
-  bool is_of_tokens(std::size_t template_index) const {
-    return compiled_[template_index].part == Part::token;
-  }
   // How far apart the tokens of `arrival` templates are: a segment has those that arrive at its token t if it
   // began at least so many tokens before t.
   const std::vector<std::uint32_t>& spans() const { return spans_; }
@@ -86,11 +96,17 @@ class SegmentProgram {
   struct Origin {
     std::uint32_t template_index;
     std::size_t begin, last;
-    std::size_t inner;  // the token inside, within or in turn
-    bool none;          // there is no token inside
+    std::size_t inner;                          // the token inside, within or in turn
+    bool none;                                  // there is no token inside
+    const SegmentValues::Item* item = nullptr;  // an explicit attribute instead of a template
+
+    double value() const { return item == nullptr ? 1.0 : static_cast<double>(item->value); }
   };
+  bool is_of_token(const Origin& origin) const {
+    return origin.item != nullptr || compiled_[origin.template_index].part == Part::token;
+  }
   // Calls f(key, origin) for the features of a segment, those of its tokens included (they have their own
-  // output: see `is_of_tokens`).
+  // output: see `is_of_token`).
   template <class F>
   void for_segment(const SegmentValues& x, std::size_t begin, std::size_t last, F&& f) const;
 
@@ -110,8 +126,9 @@ class SegmentProgram {
     std::vector<Hashed> wholes;
   };
 
-  // The same for all segments at once. Each of the following calls f(part, a, b, key):
-  // token, begin, end (a: the token) and arrival (a: the token, b: which of `spans`) at a token;
+  // The same for all segments at once. Each of the following calls f(part, a, b, key), with a value behind
+  // the key if it is one of an explicit attribute: token, begin, end (a: the token) and arrival (a: the
+  // token, b: which of `spans`) at a token;
   template <class F>
   void for_token(const SegmentValues& x, std::size_t t, F&& f) const;
   // length (a: tokens) of all lengths up to `most`;
@@ -126,9 +143,14 @@ class SegmentProgram {
   template <class F>
   void for_last(const SegmentValues& x, std::size_t last, std::size_t from, Scratch& scratch, F&& f) const;
 
-  // The name of a feature in a sentence of this length; text_at(token, source): the text of a value.
+  // The texts of the pieces of a feature in a sentence of this length, and, joined, its name;
+  // text_at(token, source): the text of a value.
   template <class TextAt>
-  std::string name(const Origin& origin, std::size_t length, TextAt&& text_at) const;
+  std::vector<std::string> piece_texts(const Origin& origin, std::size_t length, TextAt&& text_at) const;
+  template <class TextAt>
+  std::string name(const Origin& origin, std::size_t length, TextAt&& text_at) const {
+    return concatenated(piece_texts(origin, length, text_at));
+  }
 
  private:
   struct Step {
@@ -178,6 +200,7 @@ class SegmentProgram {
     return templates_of_[static_cast<std::size_t>(part)];
   }
   void add_template(SegmentTemplate t);
+  void read_items(const Items& items, std::size_t first, std::size_t last, SegmentValues& out) const;
   Compiled compile(const SegmentTemplate& t);
   void classify(Compiled& made, const SegmentTemplate& t);
   Step step_of(const SegmentPiece& piece);

@@ -107,14 +107,15 @@ void tell_constants(S& structure, const WeightTable& weights) {
 
 // Visits the examples in the given order. `step` counts examples since training began: the first one has step
 // 0, so that `WeightTable::averaged(steps)` is the mean of the weights after each example. `sample_weights`
-// are by example, or there are none.
+// are by example, or there are none. `first` is the number of example 0 among those of the whole pass.
 template <Structure S, class Rule>
 PassCounts online_pass(S& structure, WeightTable& weights, const Rule& rule,
                        std::span<const std::uint32_t> order, std::span<const double> sample_weights,
-                       const Dropout& dropout, std::uint64_t& step) {
+                       const Dropout& dropout, std::uint64_t& step, std::uint32_t first = 0) {
   PassCounts counts;
   NetDifference net;
   for (const std::uint32_t i : order) {
+    weights.visit(first + i);
     if (dropout.active()) structure.hide(i, dropout, step);
     Visit<S> visit(structure, weights, net, counts, i, sample_weights.empty() ? 1.0 : sample_weights[i],
                    step);

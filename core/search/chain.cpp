@@ -27,25 +27,25 @@ void Chain::hide(std::size_t i, const Dropout& dropout, std::uint64_t step) {
 }
 
 // scores[t][...] += the rows of token t. Waiting for memory is most of the cost, so rows are asked for ahead.
-void Chain::add_rows(const std::vector<std::uint32_t>& rows, const std::vector<std::uint64_t>& ends,
-                     const Example& x, std::size_t width, double* scores) const {
+void Chain::add_nodes(const Example& x, double* scores) const {
   constexpr std::uint64_t kRowAhead = 24, kCellsAhead = 8;
+  const std::vector<std::uint32_t>& rows = x.all->node_rows;
+  const std::vector<std::uint64_t>& ends = x.all->node_end;
   const std::uint64_t last = ends[x.first + x.length];
   std::uint64_t i = ends[x.first];
-  for (std::size_t t = 0; t < x.length; ++t, scores += width) {
+  for (std::size_t t = 0; t < x.length; ++t, scores += shape_.labels) {
     for (; i < ends[x.first + t + 1]; ++i) {
       if (i + kRowAhead < last) weights_.prefetch_row(rows[i + kRowAhead]);
       if (i + kCellsAhead < last) weights_.prefetch_cells(rows[i + kCellsAhead]);
-      weights_.add_row(rows[i], width, scores);
+      weights_.add_row(rows[i], x.all->node_value(i), shape_.labels, scores);
     }
   }
 }
 
 const Lattice& Chain::lattice_of(std::size_t i) {
   const Example x = at(i);
-  const std::size_t n = shape_.labels;
   lattice_.begin(x.length);
-  add_rows(x.all->node_rows, x.all->node_end, x, n, lattice_.node.data());
+  add_nodes(x, lattice_.node.data());
   if (examples_.has_edges())
     lattice_.set_edges(edge_weights_, x.all->edge_rows,
                        std::span(x.all->edge_end).subspan(x.first, x.length + 1));

@@ -43,11 +43,21 @@ class Chain {
   Example at(std::size_t i) const { return hides_ ? example(thinned_, 0) : example(examples_, i); }
   const Lattice& lattice_of(std::size_t i);
   const Scored& best_of_lattice();
-  void add_rows(const std::vector<std::uint32_t>& rows, const std::vector<std::uint64_t>& ends,
-                const Example& x, std::size_t width, double* scores) const;
+  void add_nodes(const Example& x, double* scores) const;
   double choice(const Example& x, std::size_t t, std::vector<double>& p) const;
   template <class Means>
   void add_node_means(const Example& x, std::size_t t, const double* node, Means& means) const;
+  // means of `value` times what labels are expected.
+  template <class Means>
+  void give_means(std::uint32_t row, double value, const double* labels, Means& means) const {
+    if (value == 1.0) {
+      means(row, 0u, labels, shape_.labels);
+      return;
+    }
+    scaled_.assign(labels, labels + shape_.labels);
+    for (double& mean : scaled_) mean *= value;
+    means(row, 0u, scaled_.data(), shape_.labels);
+  }
   Coordinate constant(std::size_t at) const {
     return {kConstantRow, static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(shape_.constants())};
   }
@@ -70,6 +80,7 @@ class Chain {
   ForwardBackwardSpace probabilities_;
   Scored best_;
   Examples thinned_;
+  mutable std::vector<double> scaled_;
   bool hides_ = false;
 };
 
@@ -77,7 +88,8 @@ class Chain {
 template <class Sink>
 void Chain::label_features(const Example& x, const std::uint32_t* y, std::size_t t, double count,
                            Sink&& sink) const {
-  x.for_node_rows(t, [&](std::uint32_t row) { sink(Coordinate{row, y[t], shape_.labels}, count); });
+  x.for_node_rows(
+      t, [&](std::uint32_t row, double value) { sink(Coordinate{row, y[t], shape_.labels}, count * value); });
   if (!shape_.ends) return;
   if (t == 0) sink(constant(shape_.start_at() + y[0]), count);
   if (t + 1 == x.length) sink(constant(shape_.end_at() + y[t]), count);
@@ -162,7 +174,7 @@ void Chain::add_node_means(const Example& x, std::size_t t, const double* node, 
       if (i >= first + kRowAhead) means.prefetch_row(rows[i - kRowAhead]);
       if (i >= first + kCellsAhead) means.prefetch_cells(rows[i - kCellsAhead]);
     }
-    means(rows[i], 0u, node, shape_.labels);
+    give_means(rows[i], x.all->node_value(i), node, means);
   }
 }
 
@@ -175,7 +187,7 @@ double Chain::local_expectations(std::size_t i, Means&& means) {
   double log_z = 0.0;
   for (std::size_t t = 0; t < x.length; ++t) {
     log_z += choice(x, t, p);
-    x.for_node_rows(t, [&](std::uint32_t row) { means(row, 0u, p.data(), n); });
+    x.for_node_rows(t, [&](std::uint32_t row, double value) { give_means(row, value, p.data(), means); });
     const auto constants = [&](std::size_t first) {
       means(kConstantRow, static_cast<std::uint32_t>(first), p.data(), n);
     };
@@ -196,7 +208,7 @@ template <class F>
 void Chain::rows_of(std::size_t i, F&& f) const {
   const Example x = at(i);
   for (std::size_t t = 0; t < x.length; ++t) {
-    x.for_node_rows(t, f);
+    x.for_node_rows(t, [&](std::uint32_t row, double) { f(row); });
     if (t > 0) x.for_edge_rows(t, f);
   }
 }

@@ -44,13 +44,13 @@ Lattice& ChainModel::lattice(const Program& program, const TokenTable& table, st
   const auto end_tokens_before = [&](std::size_t t) {
     while (space.edge_end.size() <= t) space.edge_end.push_back(space.edge_rows.size());
   };
-  for_features(program, table, s, space, [&](std::size_t t, bool edge, std::uint32_t row) {
-    if (!edge) {
-      weights_.add_row(row, n, &lattice.node[t * n]);
+  for_features(program, table, s, space, [&](const Feature& f) {
+    if (!f.edge) {
+      weights_.add_row(f.row, static_cast<double>(f.value), n, &lattice.node[f.token * n]);
       return;
     }
-    end_tokens_before(t);
-    space.edge_rows.push_back(row);
+    end_tokens_before(f.token);
+    space.edge_rows.push_back(f.row);
   });
   end_tokens_before(length);
   if (program.has_edges()) lattice.set_edges(edge_weights_, space.edge_rows, space.edge_end);
@@ -78,24 +78,20 @@ std::vector<std::int32_t> ChainModel::voted(const Program& program, const TokenT
   const auto constant_row = static_cast<std::uint32_t>(weights_.slots());
   const std::uint32_t n = shape_.labels;
   std::vector<std::int32_t> labels;
-  struct Found {
-    std::size_t token;
-    bool edge;
-    std::uint32_t row;
-  };
-  std::vector<Found> features;
+  std::vector<Feature> features;
   for (std::size_t s = 0; s < table.sentences(); ++s) {
     Lattice& scores = lattice(program, table, s, space);
     scores.finish();
     const std::vector<Scored> candidates = k_best_of(scores, k, space.viterbi);
     features.clear();
-    for_features(program, table, s, space, [&](std::size_t t, bool edge, std::uint32_t row) {
-      if (!edge || t > 0) features.push_back({t, edge, row});
+    for_features(program, table, s, space, [&](const Feature& f) {
+      if (!f.edge || f.token > 0) features.push_back(f);
     });
     Ballot ballot(candidates.size());
     const auto add = [&](const Output& y, std::size_t j, double count) {
-      for (const Found& f : features)
-        ballot.add(j, f.row, f.edge ? y[f.token - 1] * n + y[f.token] : y[f.token], count);
+      for (const Feature& f : features)
+        ballot.add(j, f.row, f.edge ? y[f.token - 1] * n + y[f.token] : y[f.token],
+                   count * static_cast<double>(f.value));
       for_constants(shape_, y, [&](std::size_t at) {
         ballot.add(j, constant_row, static_cast<std::uint32_t>(at), count);
       });

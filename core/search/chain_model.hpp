@@ -60,7 +60,7 @@ class ChainModel {
                           std::span<const std::int32_t> labels, std::span<const std::uint32_t> sentences,
                           const Spelling& spelling, double factor, Space& space) const;
 
-  // Calls f(token, edge, row) for the features of sentence s that the model knows.
+  // Calls f(feature) for the features of sentence s that the model knows.
   template <class F>
   void for_features(const Program& program, const TokenTable& table, std::size_t s, Space& space,
                     F&& f) const;
@@ -89,7 +89,7 @@ void ChainModel::for_features(const Program& program, const TokenTable& table, s
     const std::vector<Feature>& found = space.features;
     for (std::size_t i = 0; i < found.size(); ++i) {
       if (i + kCellsAhead < found.size()) weights_.prefetch_cells(found[i + kCellsAhead].row);
-      f(found[i].token, found[i].edge, found[i].row);
+      f(found[i]);
     }
   }
 }

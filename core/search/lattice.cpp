@@ -87,13 +87,15 @@ void Lattice::begin(std::size_t tokens) {
   local_pairs_ = false;
   factor_ = 1.0;
   plain_ = nullptr;
+  plain_node_.clear();
+  first_divisor_ = 0.0;
 }
 
 void Lattice::scale(double factor, const ChainConstants& scaled) {
   factor_ = factor;
   plain_ = constants;
   constants = &scaled;
-  if (local_pairs_) plain_node_ = node;
+  keep_plain_node();
   for (double& score : node) score *= factor;
   if (varies()) keep_pairs();
 }
@@ -111,6 +113,11 @@ void Lattice::keep_pairs() {
   const std::size_t kept = std::clamp<std::size_t>(kKeptPairs / size, 1, std::max<std::size_t>(length, 1));
   pairs_of_.assign(kept, 0);
   pairs_.resize(kept * size);
+}
+
+// What makes later labels choices is asked for again, of all labels and of scores as they were.
+void Lattice::keep_plain_node() {
+  if (local_pairs_ && plain_node_.empty()) plain_node_ = node;
 }
 
 void Lattice::write_pairs(std::size_t t, double* scores) const {
@@ -143,7 +150,7 @@ double Lattice::log_sum_of_choices(std::size_t t, std::size_t older, std::size_t
                                    const double* pairs) const {
   const std::size_t n = labels();
   const ChainConstants& plain = plain_constants();
-  const double* now = (plain_ == nullptr ? node : plain_node_).data() + t * n;
+  const double* now = (plain_node_.empty() ? node : plain_node_).data() + t * n;
   std::vector<double> scores(now, now + n);
   for (std::size_t c = 0; c < n; ++c) {
     scores[c] += pairs[before * n + c];
@@ -176,7 +183,8 @@ void Lattice::make_local_by_label() {
     }
   }
   if (most == kIllegal) return;
-  for (std::size_t c = 0; c < n; ++c) node[c] -= most + std::log(sum);
+  first_divisor_ = most + std::log(sum);
+  for (std::size_t c = 0; c < n; ++c) node[c] -= first_divisor_;
 }
 
 double Lattice::divisor_ahead(std::size_t t, std::size_t before, std::size_t label) const {
@@ -193,6 +201,19 @@ void Lattice::finish() {
   divisors_.assign(length * labels(), 0.0);
   make_local_by_label();
   if (local_pairs_) keep_pairs();
+}
+
+void Lattice::allow(std::size_t t, std::span<const std::uint8_t> labels) {
+  keep_plain_node();
+  for (std::size_t c = 0; c < labels.size(); ++c)
+    if (labels[c] == 0) node[t * labels.size() + c] = kIllegal;
+}
+
+std::vector<double> divisors(const Lattice& lattice, const std::uint32_t* labels) {
+  std::vector<double> found(lattice.length, lattice.first_divisor());
+  for (std::size_t t = 1; t < lattice.length; ++t)
+    found[t] = lattice.divisor_ahead(t - 1, t == 1 ? lattice.labels() : labels[t - 2], labels[t - 1]);
+  return found;
 }
 
 double path_score(const Lattice& lattice, const std::uint32_t* labels) {

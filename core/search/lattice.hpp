@@ -131,6 +131,12 @@ class Lattice {
   // t - 1 (or none, L, before the sentence) and t; it is already part of the scores of those. 0 if the shape
   // is not local.
   double divisor_ahead(std::size_t t, std::size_t before, std::size_t label) const;
+  // The same for the label of the first token, which nothing stands before.
+  double first_divisor() const { return first_divisor_; }
+
+  // Makes all labels of token t illegal but those with a 1, once scores are finished: scores and
+  // probabilities of the outputs that remain do not change.
+  void allow(std::size_t t, std::span<const std::uint8_t> labels);
 
   // Do the scores of label pairs differ from token to token?
   bool varies() const { return edges_ != nullptr || local_pairs_; }
@@ -160,21 +166,26 @@ class Lattice {
   const double* pairs_at(std::size_t t) const;
   void write_pairs(std::size_t t, double* scores) const;
   void keep_pairs();
+  void keep_plain_node();
   double log_sum_of_choices(std::size_t t, std::size_t older, std::size_t before, const double* pairs) const;
   void make_local_by_label();
   const ChainConstants& plain_constants() const { return plain_ == nullptr ? *constants : *plain_; }
 
   const EdgeWeights* edges_ = nullptr;
   std::vector<double> divisors_;  // [T][L] what was taken from node scores, where it depends on them alone
-  bool local_pairs_ = false;      // order 2: what makes label t + 1 a choice goes into the pairs at t
+  double first_divisor_ = 0.0;
+  bool local_pairs_ = false;  // order 2: what makes label t + 1 a choice goes into the pairs at t
   std::span<const std::uint32_t> edge_rows_;
   std::span<const std::uint64_t> edge_end_;  // [T + 1]
   double factor_ = 1.0;
   const ChainConstants* plain_ = nullptr;  // as they were before scaling; pairs are scaled when made
-  std::vector<double> plain_node_;
-  mutable std::vector<double> pairs_;          // [kept tokens][L][L]; token t is kept at t % kept
+  std::vector<double> plain_node_;     // node scores before `scale` and `allow`; empty if they are the same
+  mutable std::vector<double> pairs_;  // [kept tokens][L][L]; token t is kept at t % kept
   mutable std::vector<std::size_t> pairs_of_;  // [kept] which token; 0: none, because the first has no pair
 };
+
+// The log of what the choice of each label of an output is divided by; 0 if the shape is not local.
+std::vector<double> divisors(const Lattice& lattice, const std::uint32_t* labels);
 
 // The score of a given output, kIllegal if it is not legal.
 double path_score(const Lattice& lattice, const std::uint32_t* labels);

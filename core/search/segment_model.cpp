@@ -61,24 +61,34 @@ template <class F>
 void SegmentModel::for_features(const SegmentProgram& program, const SegmentValues& x, const Output& y,
                                 F&& f) const {
   for (const Segment& segment : shape_.segments(y))
-    program.for_segment(
-        x, segment.begin, segment.last, [&](std::uint64_t key, const SegmentProgram::Origin& origin) {
-          const std::uint32_t row = weights_.find(key);
-          if (row == kUnknownRow) return;
-          const bool later = program.is_of_tokens(origin.template_index) && origin.inner > segment.begin;
-          f(row, (later ? shape_.inside_label : shape_.begin_label)[segment.type]);
-        });
+    program.for_segment(x, segment.begin, segment.last,
+                        [&](std::uint64_t key, const SegmentProgram::Origin& origin) {
+                          const std::uint32_t row = weights_.find(key);
+                          if (row == kUnknownRow) return;
+                          const bool later = program.is_of_token(origin) && origin.inner > segment.begin;
+                          f(row, (later ? shape_.inside_label : shape_.begin_label)[segment.type], origin);
+                        });
 }
 
-std::vector<std::pair<std::uint32_t, std::uint32_t>> SegmentModel::features_of(const SegmentProgram& program,
-                                                                               const TokenTable& table,
-                                                                               std::size_t s, const Output& y,
-                                                                               Space& space) const {
+std::vector<SegmentModel::Found> SegmentModel::features_of(const SegmentProgram& program,
+                                                           const TokenTable& table, std::size_t s,
+                                                           const Output& y, Space& space) const {
   const SegmentScoring& scoring = read(program, table, s, space);
   if (y.size() != scoring.x.length) throw std::invalid_argument("labels do not fit the sentence");
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> found;
+  const std::vector<std::string> texts =
+      program.texts(table, table.sentence[s], table.sentence[s + 1], space.extraction);
+  const auto text_at = [&](std::size_t token, std::uint32_t source) -> const std::string& {
+    return texts[token * program.sources() + source];
+  };
+  std::vector<Found> found;
   for_features(program, scoring.x, y,
-               [&](std::uint32_t row, std::uint32_t label) { found.emplace_back(row, label); });
+               [&](std::uint32_t row, std::uint32_t label, const SegmentProgram::Origin& origin) {
+                 found.push_back({row, label, origin, {}});
+                 if (origin.item != nullptr)
+                   found.back().texts.emplace_back(table.items->name(origin.item->name));
+                 else
+                   found.back().texts = program.piece_texts(origin, y.size(), text_at);
+               });
   return found;
 }
 
@@ -96,7 +106,9 @@ std::vector<std::int32_t> SegmentModel::voted(const SegmentProgram& program, con
     Ballot ballot(candidates.size());
     const auto add = [&](const Output& y, std::size_t j, double count) {
       for_features(program, space.scoring->x, y,
-                   [&](std::uint32_t row, std::uint32_t label) { ballot.add(j, row, label, count); });
+                   [&](std::uint32_t row, std::uint32_t label, const SegmentProgram::Origin& origin) {
+                     ballot.add(j, row, label, count * origin.value());
+                   });
       for_constants(shape_, shape_.segments(y), [&](std::size_t at) {
         ballot.add(j, constant_row, static_cast<std::uint32_t>(at), count);
       });

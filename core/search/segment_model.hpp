@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -55,10 +56,15 @@ class SegmentModel {
   const SegmentScores& scores(const SegmentProgram& program, const TokenTable& table, std::size_t s,
                               Space& space) const;
 
-  // (row, label) of each feature of an output of sentence s that the model knows.
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> features_of(const SegmentProgram& program,
-                                                                   const TokenTable& table, std::size_t s,
-                                                                   const Output& y, Space& space) const;
+  // A feature of an output: where its weight is, where it comes from, the texts that its name is made of.
+  struct Found {
+    std::uint32_t row, label;
+    SegmentProgram::Origin origin;
+    std::vector<std::string> texts;
+  };
+  // Those of an output of sentence s that the model knows; valid until the space is used again.
+  std::vector<Found> features_of(const SegmentProgram& program, const TokenTable& table, std::size_t s,
+                                 const Output& y, Space& space) const;
 
  private:
   struct Lookup {
@@ -73,8 +79,8 @@ class SegmentModel {
         scores[type_of[output]] += static_cast<double>(weight);
       });
     }
-    void add_labels(std::uint32_t row, std::size_t labels, double* scores) const {
-      weights.add_row(row, labels, scores);
+    void add_labels(std::uint32_t row, double scale, std::size_t labels, double* scores) const {
+      weights.add_row(row, scale, labels, scores);
     }
   };
 

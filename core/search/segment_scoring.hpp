@@ -3,7 +3,7 @@
 //   may_have(key): false if find(key) surely is kUnknownRow
 //   prefetch_key(key), find(key) -> row or kUnknownRow, prefetch_row(row), prefetch_cells(row)
 //   add_types(row, type_of, scores): scores[type_of[output]] += weight
-//   add_labels(row, labels, scores): scores[output] += weight
+//   add_labels(row, scale, labels, scores): scores[output] += scale * weight
 #pragma once
 
 #include <algorithm>
@@ -56,16 +56,17 @@ class SegmentScoring {
     std::uint32_t row;
     Part part;
     std::uint32_t a, b;
+    float value;
   };
   static constexpr std::size_t kMany = 512, kCellsAhead = 8;
 
   // What gathers the features of several calls of the program.
   template <class Lookup>
   auto wanting(const Lookup& lookup) {
-    return [&](Part part, std::size_t a, std::size_t b, std::uint64_t key) {
+    return [&](Part part, std::size_t a, std::size_t b, std::uint64_t key, float value = 1.0f) {
       if (!lookup.may_have(key)) return;
       lookup.prefetch_key(key);
-      found_.push_back({key, 0, part, static_cast<std::uint32_t>(a), static_cast<std::uint32_t>(b)});
+      found_.push_back({key, 0, part, static_cast<std::uint32_t>(a), static_cast<std::uint32_t>(b), value});
     };
   }
   template <class Lookup>
@@ -144,7 +145,8 @@ template <class Lookup>
 void SegmentScoring::score_tokens(const Lookup& lookup, std::size_t first, std::size_t end) {
   for_tokens(lookup, first, end, [&](const Found& one) {
     if (one.part == Part::token)
-      lookup.add_labels(one.row, shape_.labels, &node_[(one.a - first_) * shape_.labels]);
+      lookup.add_labels(one.row, static_cast<double>(one.value), shape_.labels,
+                        &node_[(one.a - first_) * shape_.labels]);
     else
       lookup.add_types(one.row, shape_.type_of.data(), vector_of(one));
   });
@@ -237,6 +239,8 @@ void SegmentScoring::expect(const Lookup& lookup, const SegmentScores& p, Means&
       labels.assign(&node_[one.a * shape_.labels], &node_[(one.a + 1) * shape_.labels]);
     else
       spread(vector_of(one), labels);
+    if (one.value != 1.0f)
+      for (double& mean : labels) mean *= static_cast<double>(one.value);
     give(one.row);
   });
   for (std::size_t t = 0; t < x.length; ++t) {

@@ -18,6 +18,15 @@ void SegmentScores::begin(const SegmentShape& shape, std::size_t sentence, std::
   values.assign(count * most * width, kIllegal);
 }
 
+void SegmentScores::allow(const SegmentShape& shape, std::size_t t, std::span<const std::uint8_t> labels) {
+  for (std::size_t b = t + 1 < most ? 0 : t + 1 - most; b <= t; ++b)
+    for (std::size_t tokens = t - b + 1; tokens <= longest(b); ++tokens)
+      for (std::size_t s = 0; s < shape.types(); ++s) {
+        const std::uint32_t label = (b == t ? shape.begin_label : shape.inside_label)[s];
+        if (label == kNoLabel || labels[label] == 0) at(b, tokens)[s] = kIllegal;
+      }
+}
+
 void SegmentViterbi::begin(const SegmentShape& shape, const SegmentConstants& constants, std::size_t length) {
   shape_ = &shape;
   constants_ = &constants;

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <queue>
+#include <span>
 #include <vector>
 
 #include "search/segment_shape.hpp"
@@ -30,6 +31,8 @@ struct SegmentScores {
   const double* at(std::size_t begin, std::size_t tokens) const {
     return const_cast<SegmentScores*>(this)->at(begin, tokens);
   }
+  // Makes all segments illegal that give token t a label without a 1.
+  void allow(const SegmentShape& shape, std::size_t t, std::span<const std::uint8_t> labels);
 };
 
 // The best way to each place between two tokens.

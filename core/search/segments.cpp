@@ -101,7 +101,11 @@ void Segments::find_rows(std::size_t i, bool adds) {
     if (one.row != kNoRow) continue;
     bool added = false;
     one.row = index.find_or_add(one.key, Scope::node, added);
-    if (added && index.keeps_names()) index.add_name(data_.program.name(one.origin, scoring_.x.length, text));
+    if (!added || !index.keeps_names()) continue;
+    if (one.origin.item != nullptr)
+      index.add_name(data_.examples.item_name(one.origin.item->name));
+    else
+      index.add_name(data_.program.name(one.origin, scoring_.x.length, text));
   }
 }
 

@@ -77,8 +77,8 @@ class Segments {
       const Cell* end = of.weights_.end(row);
       for (const Cell* c = of.weights_.begin(row); c != end; ++c) scores[type_of[c->output]] += c->weight;
     }
-    void add_labels(std::uint32_t row, std::size_t labels, double* scores) const {
-      of.weights_.add_row(row, labels, scores);
+    void add_labels(std::uint32_t row, double scale, std::size_t labels, double* scores) const {
+      of.weights_.add_row(row, scale, labels, scores);
     }
   };
 
@@ -122,10 +122,9 @@ void Segments::tell_met(std::size_t i, bool adds, Sink&& sink) {
   find_rows(i, adds);
   for (const Met& one : met_) {
     if (one.row == kNoRow || (!adds && one.row >= weights_.rows.size())) continue;
-    const bool later =
-        data_.program.is_of_tokens(one.origin.template_index) && one.origin.inner > one.origin.begin;
+    const bool later = data_.program.is_of_token(one.origin) && one.origin.inner > one.origin.begin;
     const std::uint32_t label = (later ? shape_.inside_label : shape_.begin_label)[one.type];
-    sink(Coordinate{one.row, label, shape_.labels}, one.count);
+    sink(Coordinate{one.row, label, shape_.labels}, one.count * one.origin.value());
   }
   met_.clear();
 }

@@ -105,6 +105,14 @@ class FrozenWeights {
       for (std::uint32_t i = first; i < last; ++i) scores[arrays_.narrow[i]] += weights[i];
   }
 
+  // scores[output] += scale * weight
+  void add_row(std::uint32_t row, double scale, std::size_t outputs, double* scores) const {
+    if (scale == 1.0) return add_row(row, outputs, scores);
+    for_cells(row, [&](std::uint32_t output, float weight) {
+      scores[output] += scale * static_cast<double>(weight);
+    });
+  }
+
   // Calls f(output, weight) for the cells of a row.
   template <class F>
   void for_cells(std::uint32_t row, F&& f) const {

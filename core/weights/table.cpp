@@ -30,8 +30,8 @@ SparseRows SparseRows::compact() const {
 }
 
 WeightTable::WeightTable(std::uint32_t rows, std::uint32_t constants, Penalty penalty, bool variances,
-                         bool log)
-    : penalty_(penalty), has_variances_(variances), keeps_log_(log), free_(33) {
+                         bool log, bool lessons)
+    : penalty_(penalty), has_variances_(variances), keeps_log_(log), keeps_lessons_(lessons), free_(33) {
   if (penalty.rate == 0.0) penalty_.kind = Penalty::Kind::none;
   log_rate_ = std::log1p(-penalty.rate);
   if (rows == 0) throw std::invalid_argument("weights: row 0 is missing");
@@ -46,8 +46,12 @@ WeightTable::WeightTable(std::uint32_t rows, std::uint32_t constants, Penalty pe
 
 double WeightTable::update(const Coordinate& at, double change, double step) {
   const std::size_t i = cell_of(at);
-  table_.cells[i].weight = static_cast<float>(table_.cells[i].weight + change);
+  const float before = table_.cells[i].weight;
+  table_.cells[i].weight = static_cast<float>(before + change);
   totals_[i] += step * change;
+  if (keeps_lessons_)  // what rounding left of the change, so that lessons sum to the weight
+    lessons_.add(at.row, at.output, example_,
+                 static_cast<double>(table_.cells[i].weight) - static_cast<double>(before), step * change);
   if (keeps_log_)
     log_.push_back({at.row, at.output, static_cast<std::uint32_t>(step), static_cast<float>(change)});
   return table_.cells[i].weight;
@@ -241,6 +245,7 @@ void WeightTable::restore(const Coordinate& at, float weight, double total, doub
   const std::size_t i = cell_of(at);
   table_.cells[i].weight = weight;
   totals_[i] = total;
+  if (keeps_lessons_) lessons_.add(at.row, at.output, kNoExample, static_cast<double>(weight), total);
   if (!paid_.empty()) paid_[i] = paid;
   if (has_variances_) variances_[i] = variance;
 }

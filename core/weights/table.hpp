@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "weights/lessons.hpp"
+
 namespace marginalia {
 
 // Where a weight is, and one coordinate of a feature vector: a row, an output of that row, and the size of
@@ -49,6 +51,13 @@ struct SparseRows {
       add_dense(cell, outputs, scores);
     else
       for (std::size_t i = 0; i < size; ++i) scores[cell[i].output] += cell[i].weight;
+  }
+
+  // scores[output] += scale * weight
+  void add_row(std::uint32_t row, double scale, std::size_t outputs, double* scores) const {
+    if (scale == 1.0) return add_row(row, outputs, scores);
+    for (const Cell* c = begin(row); c != end(row); ++c)
+      scores[c->output] += scale * static_cast<double>(c->weight);
   }
 
   // Where a weight's cell is, SIZE_MAX if it has none.
@@ -103,10 +112,11 @@ struct Penalty {
 //   paid      what a cumulative penalty has taken from the weight
 //   variance  how unsure the weight is (1 at first)
 //   log       all changes, in their order, which voting needs
+//   lessons   what each example did to it
 class WeightTable {
  public:
   WeightTable(std::uint32_t rows, std::uint32_t constants, Penalty penalty = {}, bool variances = false,
-              bool log = false);
+              bool log = false, bool lessons = false);
 
   const SparseRows& current() const { return table_; }
   const Penalty& penalty() const { return penalty_; }
@@ -144,6 +154,12 @@ class WeightTable {
   const std::vector<Change>& log() const { return log_; }
   bool keeps_log() const { return keeps_log_; }
   void restore_log(std::vector<Change> log) { log_ = std::move(log); }
+
+  // The example that changes from now on are made at.
+  void visit(std::uint32_t example) { example_ = example; }
+  bool keeps_lessons() const { return keeps_lessons_; }
+  // What each example has of each weight, or of the mean of the weights after each of `steps` steps.
+  std::vector<Lesson> lessons(double steps) { return lessons_.lessons(steps); }
 
   // The mean of the weights after each of `steps` steps; all must be settled.
   SparseRows averaged(double steps) const;
@@ -184,8 +200,10 @@ class WeightTable {
 
   SparseRows table_;
   Penalty penalty_;
-  bool has_variances_, keeps_log_;
+  bool has_variances_, keeps_log_, keeps_lessons_;
   std::vector<Change> log_;
+  LessonBook lessons_;
+  std::uint32_t example_ = kNoExample;
   double log_rate_ = 0.0;                         // log(1 - rate)
   double due_ = 0.0;                              // penalties so far: their sum, for l2 the sum of logarithms
   std::vector<double> settled_;                   // [rows] what was due when the row was last settled

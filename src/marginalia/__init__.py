@@ -15,28 +15,39 @@ if TYPE_CHECKING:
         Span,
         read_conll,
         read_conllu,
+        read_crfsuite,
         read_jsonl,
         read_plain,
         read_segmented,
     )
-    from marginalia.decode import Tagged, Tagger, load
+    from marginalia.decode import Tagged, Tagger, convert, load
     from marginalia.deploy import Shrunk, export, shrink
     from marginalia.errors import DataError, MarginaliaError, ModelError, SettingsError
-    from marginalia.learn import Progress, calibrate, train
+    from marginalia.learn import Labeler, Progress, calibrate, train
 
 __version__ = "0.1.0"
 
 _HOMES = {
-    "corpus": ("Sentence", "Span", "read_conll", "read_conllu", "read_jsonl", "read_plain", "read_segmented"),
-    "decode": ("Tagged", "Tagger", "load"),
+    "corpus": (
+        "Sentence",
+        "Span",
+        "read_conll",
+        "read_conllu",
+        "read_crfsuite",
+        "read_jsonl",
+        "read_plain",
+        "read_segmented",
+    ),
+    "decode": ("Tagged", "Tagger", "convert", "load"),
     "deploy": ("Shrunk", "export", "shrink"),
     "errors": ("DataError", "MarginaliaError", "ModelError", "SettingsError"),
-    "learn": ("Progress", "calibrate", "train"),
+    "learn": ("Labeler", "Progress", "calibrate", "train"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
     "DataError",
+    "Labeler",
     "MarginaliaError",
     "ModelError",
     "Progress",
@@ -47,10 +58,12 @@ __all__ = [
     "Tagged",
     "Tagger",
     "calibrate",
+    "convert",
     "export",
     "load",
     "read_conll",
     "read_conllu",
+    "read_crfsuite",
     "read_jsonl",
     "read_plain",
     "read_segmented",

@@ -80,6 +80,27 @@ class TokenTable:
         The text with more fields per token line: numbers, labels[before], labels[ids].
         """
 
+    def replace_column(
+        self,
+        column: int,
+        labels: Sequence[str],
+        ids: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    ) -> bytes:
+        """The text with other values in a column."""
+
+    @property
+    def has_attributes(self) -> bool:
+        """Whether tokens have explicit attributes."""
+
+    @property
+    def attribute_bytes(self) -> bytes:
+        """All explicit attributes, for a fingerprint."""
+
+    def attributes(self, first: int, last: int) -> list[dict[str, float]]:
+        """
+        The explicit attributes of some tokens, as dictionaries from names to values.
+        """
+
     def concatenate_documents(self) -> TokenTable:
         """A table with one sentence per document."""
 
@@ -95,11 +116,19 @@ def parse_columns(
 ) -> TokenTable:
     """Read a column file; raises ValueError(message, line, column)."""
 
+def parse_items(text: bytes, *, first_line: int = 1) -> TokenTable:
+    """
+    Read an item file of CRFsuite; raises ValueError(message, line, column).
+    """
+
 def from_columns(
-    columns: Sequence[list[str]], lengths: Sequence[int], documents: Sequence[int] = []
+    columns: Sequence[list[str]],
+    lengths: Sequence[int],
+    documents: Sequence[int] = [],
+    items: list[Any] | None = None,
 ) -> TokenTable:
     """
-    A table of lists of strings, one per column; `documents` says which one each sentence is of.
+    A table of lists of strings, one per column; `documents` says which one each sentence is of, `items` has the explicit attributes of each token.
     """
 
 def check_attribute(function: str, argument: str) -> None:
@@ -141,10 +170,21 @@ class Program:
         lists: Sequence[PhraseSet],
         columns: int,
     ) -> None: ...
+    @staticmethod
+    def of_items(columns: int) -> Program:
+        """Features are the tables' explicit attributes."""
+
     @property
     def has_edges(self) -> bool: ...
     def names(self, table: TokenTable) -> list[list[tuple[bool, str]]]:
         """(edge, name) of every feature of every token."""
+
+def feature_keys(
+    names: bytes,
+    ends: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    edges: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
+) -> NDArray[numpy.uint64]:
+    """The keys of features, by their names: name i ends at ends[i]."""
 
 class FeatureIndex:
     """Features met in training, numbered."""
@@ -203,9 +243,18 @@ class SparseRows:
         """Outputs and weights of a row."""
 
     def freeze(
-        self, index: FeatureIndex, labels: int, voters: WeightTable | None = None, versions: int = 0
+        self,
+        index: FeatureIndex,
+        labels: int,
+        voters: WeightTable | None = None,
+        versions: int = 0,
+        lessons: Lessons | None = None,
+        most: int = 0,
+        examples: int = 0,
     ) -> dict[str, Any]:
-        """The arrays of a finished model, without what is zero."""
+        """
+        The arrays of a finished model, without what is zero; of the lessons at most so many of a weight (0: all), out of so many examples.
+        """
 
     def flat(self) -> tuple[NDArray[numpy.uint32], NDArray[numpy.float32], NDArray[numpy.uint32]]:
         """Outputs and weights of all rows, and where each row ends."""
@@ -239,6 +288,14 @@ class SparseRows:
 class Votes:
     """All changes of weights, by weight."""
 
+class Lessons:
+    """What each example has of each weight."""
+
+    def flat(
+        self,
+    ) -> tuple[NDArray[numpy.uint32], NDArray[numpy.uint32], NDArray[numpy.uint32], NDArray[numpy.float64]]:
+        """Rows, outputs, examples and parts, by row, output and example."""
+
 class WeightTable:
     """Weights to learn."""
 
@@ -250,6 +307,7 @@ class WeightTable:
         rate: float = 0.0,
         variances: bool = False,
         log: bool = False,
+        lessons: bool = False,
     ) -> None: ...
     @property
     def current(self) -> SparseRows: ...
@@ -265,6 +323,11 @@ class WeightTable:
 
     def state(self) -> dict[str, NDArray[Any]]:
         """All that further learning depends on."""
+
+    def lessons(self, steps: float) -> Lessons:
+        """
+        What each example has of each weight; of their mean after each of so many steps, if not 0.
+        """
 
     def votes(self, versions: int) -> Votes:
         """The log of changes, by weight."""
@@ -373,6 +436,25 @@ class Lattice:
     ) -> float:
         """Score of an output; -inf if it is not legal."""
 
+    def divisors(
+        self,
+        labels: Annotated[
+            NDArray[numpy.uint32], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> NDArray[numpy.float64]:
+        """
+        The log of what the choice of each label of an output is divided by; 0 if the shape is not local.
+        """
+
+    def allow(
+        self,
+        token: int,
+        allowed: Annotated[
+            NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> None:
+        """From now on only some labels of a token are legal."""
+
     def marginals(self, edges: bool = False, method: str = "auto") -> dict[str, Any]: ...
 
 class KBest:
@@ -419,10 +501,12 @@ class ChainModel:
     def lattice(self, program: Program, table: TokenTable, sentence: int, space: ChainSpace) -> Lattice:
         """Scores of one sentence."""
 
-    def rows(
+    def features(
         self, program: Program, table: TokenTable, sentence: int, space: ChainSpace
-    ) -> list[tuple[int, bool, int]]:
-        """(token, edge, row) of each known feature."""
+    ) -> list[tuple[int, bool, int, float, int | None, list[str]]]:
+        """
+        (token, edge, row, how often, template or None, texts of its pieces) of each known feature.
+        """
 
 class SegmentProgram:
     """Templates over segments, ready to run over token tables."""
@@ -434,6 +518,10 @@ class SegmentProgram:
         lists: Sequence[PhraseSet],
         columns: int,
     ) -> None: ...
+    @staticmethod
+    def of_items(columns: int) -> SegmentProgram:
+        """Features are the tables' explicit attributes."""
+
     def names(self, table: TokenTable, sentence: int, begin: int, last: int) -> list[tuple[int | None, str]]:
         """(token or None, name) of every feature of a segment."""
 
@@ -509,6 +597,15 @@ class SegmentLattice:
     ) -> float:
         """Score of an output; -inf if it spells no segments."""
 
+    def allow(
+        self,
+        token: int,
+        allowed: Annotated[
+            NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> None:
+        """From now on only some labels of a token are legal."""
+
     def marginals(self) -> dict[str, Any]: ...
 
 class SegmentKBest:
@@ -564,12 +661,12 @@ class SegmentModel:
         program: SegmentProgram,
         table: TokenTable,
         sentence: int,
-        labels: Annotated[
-            NDArray[numpy.uint32], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
+        labels: NDArray[numpy.uint32],
         space: SegmentSpace,
-    ) -> list[tuple[int, int]]:
-        """(row, label) of each known feature of an output."""
+    ) -> list[tuple[int, int, int, int, int, float, int | None, list[str]]]:
+        """
+        (first token, last token, token in turn, row, label, how often, template or None, texts of its pieces) of each known feature of an output.
+        """
 
 def permutation(n: int, seed: int) -> NDArray[numpy.uint32]:
     """A shuffled range, the same everywhere for the same seed."""
@@ -621,8 +718,11 @@ class ChainExamples:
         dropout_input: float = 0.0,
         dropout_features: float = 0.0,
         dropout_seed: int = 0,
+        first: int = 0,
     ) -> dict[str, Any]:
-        """Applies a rule to the examples in order; what was counted."""
+        """
+        Applies a rule to the examples in order; what was counted. `first`: the number of example 0 in provenance.
+        """
 
     def make_room(self, weights: WeightTable, whole_rows: bool) -> None:
         """Makes room for the weights of the gold outputs' features."""
@@ -686,8 +786,11 @@ class SegmentBatch:
         dropout_input: float = 0.0,
         dropout_features: float = 0.0,
         dropout_seed: int = 0,
+        first: int = 0,
     ) -> dict[str, Any]:
-        """Applies a rule to the examples in order; what was counted."""
+        """
+        Applies a rule to the examples in order; what was counted. `first`: the number of example 0 in provenance.
+        """
 
     def make_room(self, weights: WeightTable, whole_rows: bool) -> None:
         """Makes room for the weights of the gold outputs' features."""

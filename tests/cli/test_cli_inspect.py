@@ -127,3 +127,38 @@ def test_paint(monkeypatch: pytest.MonkeyPatch) -> None:
     assert Paint(Terminal(), wanted=False)("x", "31") == "x"  # type: ignore[arg-type]
     monkeypatch.setenv("NO_COLOR", "1")
     assert Paint(Terminal())("x", "31") == "x"  # type: ignore[arg-type]
+
+
+def test_weights_out_and_in(run: Run, model: Path, tmp_path: Path) -> None:
+    table, other = tmp_path / "weights.tsv", tmp_path / "edited.mg"
+    assert run("inspect", model, "--export", table) == (0, "", "")
+    assert run("inspect", model, "--export", "-")[1] == table.read_text(encoding="utf-8")
+    code, _, err = run("inspect", model, "--import", table, "-o", other)
+    assert (code, "no weight changed" in err) == (0, True)
+    assert other.read_bytes() == model.read_bytes()
+    lines = table.read_text(encoding="utf-8").splitlines(keepends=True)
+    lines[1] = lines[1].rpartition("\t")[0] + "\t-9.5\n"
+    table.write_text("".join([*lines, "feature\tword[0]=unheard\tB-NP\t2\n"]), encoding="utf-8")
+    code, _, err = run("inspect", model, "--import", table, "-o", other)
+    assert (code, "1 changed, 1 added, 0 removed" in err) == (0, True)
+    assert as_json(run, other, "--find", "unheard")["found"][0]["weight"] == 2
+    assert as_json(run, other)["edits"] == [{"changed": 1, "added": 1, "removed": 0}]
+    assert "edited    1 changed, 1 added, 0 removed" in run("inspect", other)[1]
+
+
+@pytest.mark.parametrize(
+    "words", [["--import", "w.tsv"], ["-o", "x.mg"], ["--export", "w.tsv", "--import", "w.tsv", "-o", "x.mg"]]
+)
+def test_weights_need_a_direction(run: Run, model: Path, words: list[str]) -> None:
+    code, _, err = run("inspect", model, *words)
+    assert (code, "expected --export FILE, or --import FILE with -o FILE" in err) == (2, True)
+
+
+def test_a_wrong_table_changes_nothing(run: Run, model: Path, tmp_path: Path) -> None:
+    table, other = tmp_path / "weights.tsv", tmp_path / "edited.mg"
+    other.write_text("old")
+    table.write_text("kind\tfeature\tlabels\tweight\nstart\t\tB-XX\t1\n")
+    code, _, err = run("inspect", model, "--import", table, "-o", other)
+    assert code == 1
+    assert f"{table}:2:8: unknown label 'B-XX'" in err
+    assert other.read_text() == "old"

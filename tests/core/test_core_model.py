@@ -72,8 +72,8 @@ def test_lattice_and_rows_of_a_model(world: World) -> None:
     names = iter(world.program.names(world.table()))
     for s, sentence in enumerate(world.sentences):
         lattice = model.lattice(world.program, world.table(), s, space)
-        rows = model.rows(world.program, world.table(), s, space)
-        known = Counter((t, edge) for t, edge, _ in rows)
+        features = model.features(world.program, world.table(), s, space)
+        known = Counter((t, edge) for t, edge, _, value, *_ in features if value == 1)
         for t in range(len(sentence)):
             here = next(names)
             scores = [
@@ -95,8 +95,8 @@ def test_a_space_serves_many_programs() -> None:
     for k in range(40):
         sources = [COLUMN[0] if k % 2 else ("prefix", "1", 0, 0), COLUMN[1]]
         program = _core.Program(sources, NODE, [], 2)
-        found = model.rows(program, table, 0, space)
-        assert found == model.rows(program, table, 0, _core.ChainSpace())
+        found = model.features(program, table, 0, space)
+        assert found == model.features(program, table, 0, _core.ChainSpace())
         del program
 
 

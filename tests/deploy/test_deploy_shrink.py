@@ -343,3 +343,27 @@ def test_all_kinds_of_models_can_be_shrunk(seed: int) -> None:
     assert [t.labels for t in small.tag_all(given_sentences)] == [
         t.labels for t in tagger.tag_all(given_sentences)
     ]
+
+
+@pytest.mark.parametrize("kind", ["chain", "segments", "order 2"])
+@pytest.mark.parametrize("bits", [32, 16, 8])
+def test_a_shrunk_model_explains_itself_but_cites_and_edits_nothing(
+    toys: Toys, kind: str, bits: int, tmp_path: Path
+) -> None:
+    data = [({"word": c["word"], "pos": c["tag"]}, labels) for c, labels in toys(40)]
+    tagger = mg.train(data, passes=2, provenance=True, **KINDS[kind])
+    assert tagger.saved.files
+    small = mg.Tagger.from_bytes(mg.shrink(tagger, bits=bits).model.to_bytes())
+    assert not small.saved.files
+    assert not [name for name in small.saved.arrays if name.startswith(("lesson_", "example_", "file_"))]
+    for sentence in sentences(toys)[:5]:
+        found = small.explain(sentence)
+        assert found.chosen.labels == small.tag(sentence).labels
+        assert found.chosen.score is not None
+        assert found.other.score is not None
+        assert found.difference == pytest.approx(found.chosen.score - found.other.score, abs=1e-5)
+        with pytest.raises(mg.ModelError, match="provenance=on"):
+            small.explain(sentence, cite=1)
+    small.export_weights(tmp_path / "weights.tsv")
+    with pytest.raises(mg.ModelError, match="shrunk"):
+        small.with_weights(tmp_path / "weights.tsv")

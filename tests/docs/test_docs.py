@@ -357,6 +357,7 @@ KEY_COMMANDS = {
     "calibrate": "calibrate model.mg test.txt -o new.mg",
     "inspect": "inspect model.mg",
     "shrink": "shrink model.mg --target 20kB -o small.mg",
+    "explain": "explain model.mg --input test.txt",
 }
 
 
@@ -388,7 +389,7 @@ def test_the_model_file_page_has_every_array_and_key(tmp_path: Path) -> None:
     (tmp_path / "places.txt").write_text("the garden\n")
     data = [({"word": ["in", "the", "garden"], "pos": ["IN", "DT", "NN"]}, ["O", "B-X", "I-X"])]
     lists = {"NAME": str(tmp_path / "places.txt")}
-    model = mg.train(data, task="chunking", passes=1, lists=lists, average="vote").saved
+    model = mg.train(data, task="chunking", passes=1, lists=lists, average="vote", provenance=True).saved
     rows = {row[0].strip("`"): row for row in rows_of("docs/model-file.md", "array")}
     assert set(rows) == {*model.arrays, "wide"}
     assert all(rows[name][1] == code_of(array) for name, array in model.arrays.items())

@@ -31,13 +31,14 @@ edge:
 
 @pytest.fixture(scope="session")
 def taggers(toys: Callable[..., Any], tmp_path_factory: pytest.TempPathFactory) -> dict[str, mg.Tagger]:
-    """By name: a plain one; one with edge features, a phrase list, another encoding and order 2; one of
-    segments; shrunk ones."""
+    """By name: a plain one; one with edge features, a phrase list, another encoding, order 2 and provenance;
+    one of segments; shrunk ones."""
     folder = tmp_path_factory.mktemp("templates")
     (folder / "templates.txt").write_text(TEMPLATES)
     (folder / "segments.txt").write_text(SEGMENTS)
     (folder / "x.txt").write_text("x1\nx2 x3\ny7\n")
     full: dict[str, Any] = {"features": str(folder / "templates.txt"), "order": 2, "encode": "IOBES"}
+    full |= {"provenance": True, "lessons": 3}
     segments: dict[str, Any] = {"features": str(folder / "segments.txt"), "structure": "segments"}
     found = {
         "segments": mg.train(toys(12), passes=2, **segments),

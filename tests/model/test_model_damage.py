@@ -222,6 +222,7 @@ def use(tagger: mg.Tagger, toys: Toys) -> None:
         block = pack([tagger._record(columns)], tagger.feature_columns)
         ids = tagger.decoder.best(block).tolist()
         tagger.decoder.features_of(block, 0, ids)
+        tagger.explain(columns, cite=3 if "lesson_parts" in tagger.saved.arrays else 0).to_text()
         first = tagger.nbest(columns, 2)[0]
         if first.labels != best.labels:  # huge weights that cancel out: then rounding decides
             arrays = tagger.saved.arrays
@@ -403,3 +404,25 @@ def test_damaged_programs_are_refused(taggers: dict[str, mg.Tagger], old: str, n
 def test_descriptions_of_segments(taggers: dict[str, mg.Tagger], field: str, value: object) -> None:
     with pytest.raises(mg.ModelError):
         mg.Tagger.from_bytes(forged(taggers["segments"], **{field: value}))
+
+
+def test_provenance_that_does_not_fit_is_refused(taggers: dict[str, mg.Tagger]) -> None:
+    tagger = taggers["full"]
+    arrays = tagger.saved.arrays
+    examples, ends = arrays["lesson_examples"], arrays["lesson_end"]
+    nothing = np.full_like(arrays["lesson_parts"], np.nan)
+    wrong: list[tuple[dict[str, Any], dict[str, Any]]] = [
+        ({}, {"files": ["one", "two"]}),
+        ({}, {"files": []}),
+        ({}, {"files": [1]}),
+        ({}, {"edits": [1]}),
+        ({"lesson_examples": examples + np.uint32(len(arrays["example_lines"]) + 1)}, {}),
+        ({"lesson_end": ends[::-1].copy()}, {}),
+        ({"lesson_parts": nothing}, {}),
+        ({"lesson_outputs": np.zeros_like(arrays["lesson_outputs"])}, {}),
+    ]
+    for changed, fields in wrong:
+        with pytest.raises(mg.ModelError):
+            mg.Tagger.from_bytes(forged(tagger, changed, **fields))
+    without = dict.fromkeys([name for name in arrays if name.startswith(("lesson_", "example_", "file_"))])
+    mg.Tagger.from_bytes(forged(tagger, without, files=[]))

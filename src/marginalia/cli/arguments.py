@@ -19,6 +19,13 @@ class _Formatter(argparse.RawDescriptionHelpFormatter):
     def __init__(self, prog: str) -> None:
         super().__init__(prog, max_help_position=30, width=100)
 
+    def add_argument(self, action: argparse.Action) -> None:
+        super().add_argument(action)
+        if isinstance(action, argparse._SubParsersAction):  # argparse forgets that verbs are indented more
+            longest = max(map(len, action.choices))
+            needed = longest + self._current_indent + self._indent_increment
+            self._action_max_length = max(self._action_max_length, needed)
+
 
 formatted = _Formatter
 
@@ -40,7 +47,7 @@ def verb_parser(
 
 def add_reading(parser: argparse.ArgumentParser, fallback: str, *, unlabelled: bool = False) -> None:
     """Options that say how input is laid out; `fallback` says what happens without them."""
-    formats = ["conll", "conllu", "jsonl", *(["plain"] if unlabelled else []), "segmented"]
+    formats = ["conll", "conllu", "jsonl", *(["plain"] if unlabelled else []), "segmented", "crfsuite"]
     group = parser.add_argument_group(f"how to read the data (default: {fallback})")
     group.add_argument("--format", metavar="NAME", help=f"{', '.join(formats[:-1])} or {formats[-1]}")
     group.add_argument("--columns", metavar="NAMES", help='names of the columns, such as "word pos chunk"')

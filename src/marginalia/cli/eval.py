@@ -35,8 +35,7 @@ _EXAMPLES = """\
   marginalia eval model.mg test.txt
   marginalia eval model.mg test.txt --known train.txt --bootstrap 1000 --json
   marginalia eval calibrated.mg test.txt --reliability --reliability-plot reliability.svg
-  marginalia eval --gold test.txt --pred output.txt --mode strict
-  marginalia eval --gold test.txt --pred old.txt --compare new.txt
+  marginalia eval --gold test.txt --pred old.txt --compare new.txt --mode strict
 """
 
 

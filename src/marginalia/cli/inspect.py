@@ -9,7 +9,10 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from marginalia.cli.arguments import Verbs, natural, verb_parser
+from marginalia.cli.arguments import UsageError, Verbs, natural, verb_parser
+from marginalia.cli.output import check_writable, opened_target
+from marginalia.cli.progress import Notes
+from marginalia.cli.reading import STDIN, must_exist
 from marginalia.cli.text import BOLD, GREEN, RED, Paint, boosted, count, size
 from marginalia.config import suggestion
 from marginalia.errors import ModelError, SettingsError
@@ -20,12 +23,14 @@ if TYPE_CHECKING:
 
 _DESCRIPTION = """\
 Show what is in a model file: labels, settings, sizes, the course of its training, the features that
-speak most for and against each label, and the strongest label transitions."""
+speak most for and against each label, and the strongest label transitions. Or write all weights
+as a table (kind, feature, labels, weight), and make a model of one that was edited."""
 
 _EXAMPLES = """\
-  marginalia inspect model.mg
   marginalia inspect model.mg --label B-NP --top 50
   marginalia inspect model.mg --find suffix --json
+  marginalia inspect model.mg --export weights.tsv
+  marginalia inspect model.mg --import weights.tsv -o edited.mg
 """
 
 
@@ -38,6 +43,15 @@ def add_parser(verbs: Verbs) -> None:
     parser.add_argument("--find", metavar="TEXT", help="only features with this in their name (default: all)")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
     parser.add_argument("--no-color", action="store_true", help="no colours (also: NO_COLOR=1)")
+    table = parser.add_argument_group("weights as a table, instead of all that")
+    table.add_argument("--export", metavar="FILE", help="write all weights to a table (-: standard output)")
+    table.add_argument(
+        "--import",
+        metavar="FILE",
+        dest="table",
+        help="read all weights from such a table (-: standard input)",
+    )
+    table.add_argument("-o", "--output", metavar="FILE", help="with --import: the model file to write")
     parser.set_defaults(run=run, take=lambda args, word: False)
 
 
@@ -45,6 +59,8 @@ def run(args: argparse.Namespace) -> int:
     """The verb."""
     from marginalia.model import load
 
+    if args.export is not None or args.table is not None or args.output is not None:
+        return _exchange(args)
     saved = load(args.model)
     if args.label is not None and args.label not in saved.labels:
         raise SettingsError(f"--label: unknown label '{args.label}'. {suggestion(args.label, saved.labels)}")
@@ -62,6 +78,29 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
+def _exchange(args: argparse.Namespace) -> int:
+    """Weights to a table, or from one."""
+    from marginalia.decode import load
+
+    if (args.table is None) != (args.output is None) or (args.table is None) == (args.export is None):
+        raise UsageError("expected --export FILE, or --import FILE with -o FILE.")
+    if args.export is not None:
+        if args.export != STDIN:
+            check_writable(args.export, [args.model])
+        tagger = load(args.model)
+        with opened_target(args.export) as target:
+            tagger.export_weights(target)
+        return 0
+    must_exist([args.table])
+    check_writable(args.output, [args.table])
+    tagger = load(args.model).with_weights(args.table)
+    tagger.save(args.output)
+    made = tagger.saved.edits[-1:] if tagger.saved.edits != load(args.model).saved.edits else []
+    what = _edit(made[0]) if made else "no weight changed"
+    Notes(sys.stderr).say(f"{args.output}: {what}")
+    return 0
+
+
 def inspect(
     saved: SavedModel, file_size: int, top: int, label: str | None = None, find: str | None = None
 ) -> dict[str, Any]:
@@ -74,7 +113,7 @@ def inspect(
     found |= {"arrays": inspection.array_sizes(), "has_names": inspection.has_names}
     program = saved.program
     found |= {name: value for name, value in saved.metadata().items() if name != "program"}
-    found |= {"templates": len(program.templates), "lists": list(program.lists)}
+    found |= {"templates": len(program.templates), "explicit": program.explicit, "lists": list(program.lists)}
     found["left_out"] = list(program.left_out)
     if find is not None:
         return found | {"found": _plain(inspection.find(find, top, label))}
@@ -136,19 +175,24 @@ def _facts(found: dict[str, Any]) -> Iterator[str]:
         "columns": f"{' '.join(found['columns'])} ({found['format']}), label {found['label']}",
         "scheme": scheme,
         "labels": f"{len(found['labels'])}: {' '.join(found['labels'])}",
-        "features": count(found["templates"], "template"),
+        "features": "explicit attributes" if found["explicit"] else count(found["templates"], "template"),
         "lists": " ".join(found["lists"]),
         "left out": "; ".join(found["left_out"]),
         "settings": " ".join(f"{name}={_spelled(value)}" for name, value in found["settings"].items()),
         "seed": str(found["seed"]),
         "data": f"fingerprint {found['fingerprint']}",
         "scores": _calibrated(found["calibration"]),
+        "edited": "; ".join(_edit(record) for record in found["edits"]),
     }
     yield from (f"  {name:9} {text}" for name, text in facts.items() if text)
 
 
 def _calibrated(calibration: dict[str, Any]) -> str:
     return f"calibrated, temperature {calibration['temperature']:.4g}" if calibration else ""
+
+
+def _edit(record: dict[str, Any]) -> str:
+    return ", ".join(f"{record.get(name, 0)} {name}" for name in ("changed", "added", "removed"))
 
 
 def _history(history: list[dict[str, Any]]) -> Iterator[str]:

@@ -20,6 +20,7 @@ def model_layout(saved: SavedModel, args: argparse.Namespace, *, labelled: bool 
     from marginalia.corpus.formats import format_of
 
     format = format_of("", args.format or saved.format, labelled=labelled).name
+    _check_attributes(saved, format)
     given = given_options(vars(args))
     check_layout(format, args.columns, given)
     taken = [option.name for option in READER_OPTIONS if format in option.formats]
@@ -59,7 +60,19 @@ def _columns(
         return tuple(dict.fromkeys([*needed, chosen])), chosen
     if label not in (None, "label"):
         raise SettingsError(f"--label: found '{label}', but in {format} files labels are called 'label'.")
-    return ("word", "label"), "label"
+    return ("attributes" if format == "crfsuite" else "word", "label"), "label"
+
+
+def _check_attributes(saved: SavedModel, format: str) -> None:
+    """Item files are for models of explicit attributes, and those for nothing else."""
+    if saved.program.explicit and format != "crfsuite":
+        raise SettingsError(
+            f"--format: found {format}, but the model was trained on explicit attributes: expected crfsuite."
+        )
+    if not saved.program.explicit and format == "crfsuite":
+        raise SettingsError(
+            "--format: found crfsuite, but the model has templates, which read columns of text."
+        )
 
 
 def _named(

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import BinaryIO, cast
 
 from marginalia.errors import DataError
+
+STDOUT = "-"
 
 
 def check_writable(path: str, inputs: Iterable[str] = ()) -> None:
@@ -42,6 +45,17 @@ def replacing(path: str) -> Iterator[BinaryIO]:
         raise
     except OSError as error:
         raise DataError(f"cannot write: {error.strerror or error}", file=path) from error
+
+
+@contextmanager
+def opened_target(path: str) -> Iterator[BinaryIO]:
+    """Standard output, or a file that appears when all is done."""
+    if path == STDOUT:
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    with replacing(path) as stream:
+        yield stream
 
 
 def _beside(target: str, path: str) -> Iterator[BinaryIO]:

@@ -44,7 +44,7 @@ READER_OPTIONS = (
     ReaderOption("misaligned", ("jsonl",), "error|drop|expand", str, "spans that cut tokens"),
     ReaderOption("tag_separator", ("segmented",), "SIGN", str, "sign between a word and its tag"),
 )
-_MADE_COLUMNS = ("jsonl", "plain", "segmented")  # their columns are always word and label
+_MADE_COLUMNS = ("jsonl", "plain", "segmented", "crfsuite")  # their columns always have the same names
 
 
 def given_options(source: Mapping[str, Any]) -> dict[str, Any]:
@@ -97,9 +97,11 @@ def _once(path: str) -> bool:
         return False
 
 
-def _copied(path: str, target: str) -> str:
+def _copied(path: str, folder: str) -> str:
     import shutil
 
+    os.mkdir(folder)  # so that the copy can have the name of what it is
+    target = os.path.join(folder, "stdin" if path == STDIN else os.path.basename(path))
     try:
         with open(target, "wb") as copy:
             if path == STDIN:

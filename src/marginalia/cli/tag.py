@@ -20,7 +20,7 @@ from marginalia.cli.arguments import (
     verb_parser,
 )
 from marginalia.cli.layouts import input_layout, output_layout
-from marginalia.cli.output import check_writable, replacing
+from marginalia.cli.output import check_writable, opened_target
 from marginalia.cli.progress import Bar
 from marginalia.cli.reading import STDIN, must_exist
 from marginalia.cli.text import size
@@ -36,7 +36,8 @@ BLOCK_BYTES = 1 << 18  # of column files: small enough to keep several threads b
 _DESCRIPTION = """\
 Label text with a model. Column files come out as they went in, with one more column, the
 predicted label; the input may have the gold column or not. Other formats get the labels where
-they belong. Plain text becomes lines of token, tab, label. Memory does not grow with the input.
+they belong: in CRFsuite's item files, in place of those that were there. Plain text becomes
+lines of token, tab, label. Memory does not grow with the input.
 
 With --confidence three more columns stand before the label: how probable the label is, the span
 of the token (_: it has none), and the labels of the whole sentence."""
@@ -45,8 +46,7 @@ _EXAMPLES = """\
   marginalia tag model.mg input.txt -o output.txt
   zcat big.txt.gz | marginalia tag model.mg --threads 2 | gzip > big.tagged.gz
   marginalia tag model.mg recipes.txt --format plain --tokenizer words
-  marginalia tag model.mg input.txt --confidence --min-confidence 0.8
-  marginalia tag model.mg input.txt --nbest 5
+  marginalia tag model.mg input.txt --confidence --nbest 5
 """
 
 
@@ -116,6 +116,11 @@ def check(wanted: Wanted, tagger: Tagger, layout: Layout) -> None:
             "segmented text has no place for confidences and alternatives: with --format plain "
             "--tokenizer characters each character gets a line."
         )
+    if layout.format == "crfsuite" and wanted != Wanted():
+        raise SettingsError(
+            "item files have no place for confidences and alternatives: ask for them in Python, with "
+            "Tagger.tag and Tagger.nbest."
+        )
     if wanted.confidence or wanted.min_confidence is not None:
         needed_temperature(tagger.saved)
     tagger.written_labels(wanted.min_confidence)
@@ -158,17 +163,6 @@ def named(batch: Batch, tagger: Tagger) -> Batch:
     if batch.sentences is None or word in block.columns or block.columns[:1] != ("word",):
         return batch
     return replace(batch, block=replace(block, columns=(word, *block.columns[1:])))
-
-
-@contextmanager
-def opened_target(path: str) -> Iterator[BinaryIO]:
-    """Standard output, or a file that appears when all is done."""
-    if path == STDIN:
-        yield sys.stdout.buffer
-        sys.stdout.buffer.flush()
-        return
-    with replacing(path) as stream:
-        yield stream
 
 
 @contextmanager

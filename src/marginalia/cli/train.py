@@ -27,9 +27,10 @@ INTERRUPTED = 130
 
 _DESCRIPTION = """\
 Train a model on labelled text. Data are column files (a token a line, blank lines between
-sentences), CoNLL-U, JSON lines with spans, or segmented text; the label scheme (IOB2, IOBES…)
-is detected. A DATA argument that ends in .toml is a recipe, a file with the same options;
-those given here override it. Ctrl-C stops training and keeps the best model so far.
+sentences), CoNLL-U, JSON lines with spans, segmented text, or CRFsuite's item files with
+attributes of your own; the label scheme (IOB2, IOBES…) is detected. A DATA argument that ends
+in .toml is a recipe, a file with the same options; those given here override it. Ctrl-C stops
+training and keeps the best model so far.
 
 tasks: chunking, np, ner, pos, segmentation, fields (short strings, also the default)."""
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from .blocks import Block, pack, read_blocks
     from .conll import read_conll, write_conll
     from .conllu import read_conllu, write_conllu
+    from .crfsuite import read_crfsuite, write_crfsuite
     from .encode import Encoded, encode_labels
     from .formats import FORMATS, Format, format_of
     from .jsonl import Misaligned, MisalignedError, read_jsonl, write_jsonl
@@ -34,6 +35,7 @@ _HOMES = {
     "blocks": "Block pack read_blocks",
     "conll": "read_conll write_conll",
     "conllu": "read_conllu write_conllu",
+    "crfsuite": "read_crfsuite write_crfsuite",
     "encode": "Encoded encode_labels",
     "formats": "FORMATS Format format_of",
     "jsonl": "Misaligned MisalignedError read_jsonl write_jsonl",
@@ -65,6 +67,7 @@ __all__ = [
     "read_blocks",
     "read_conll",
     "read_conllu",
+    "read_crfsuite",
     "read_jsonl",
     "read_plain",
     "read_segmented",
@@ -73,6 +76,7 @@ __all__ = [
     "validate",
     "write_conll",
     "write_conllu",
+    "write_crfsuite",
     "write_jsonl",
     "write_plain",
     "write_segmented",

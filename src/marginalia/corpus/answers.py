@@ -80,7 +80,8 @@ class Ranked(NamedTuple):
 
 
 class LabelWriter:
-    """Writes batches back in their own format with what a model says of them, one after the other."""
+    """Writes batches back in their own format with what a model says of them, one after the other. In item
+    files, labels take the place of those that were there."""
 
     def __init__(self, target: BinaryIO, layout: Layout, labels: Sequence[str], scheme: str | None) -> None:
         self._target, self._layout = target, layout
@@ -89,6 +90,10 @@ class LabelWriter:
     def write(self, batch: Batch, answer: Answer) -> None:
         """The batch with `labels[ids[token]]`: as a last column, or in the place its format has for them."""
         sure, starts = answer.confidence, batch.block.table.sentence_starts
+        if self._layout.format == "crfsuite":
+            column = batch.block.index(self._layout.label)
+            self._target.write(batch.block.table.replace_column(column, self._labels, answer.ids))
+            return
         if batch.sentences is None:
             numbers = None if sure is None else sure.columns(starts)
             rendered = batch.block.render(self._labels, answer.ids, numbers=numbers, before=answer.taken_back)

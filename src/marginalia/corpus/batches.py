@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
+from marginalia.corpus import crfsuite
 from marginalia.corpus.blocks import Block, column_names, pack, read_blocks
 from marginalia.corpus.formats import format_of
 from marginalia.corpus.records import Sentence, Span
@@ -47,11 +48,22 @@ def read_batches(
             if block.table.tokens or not need:
                 yield Batch(_named(block, layout))
         return
+    if layout.format == "crfsuite":
+        yield from _items(source, bool(need), block_bytes)
+        return
     wanted = tuple(dict.fromkeys([*layout.columns, *need]))
     sentences = _records(source, layout, wanted)
     for listed in in_groups(sentences, _SENTENCES, layout.whole_documents):
         present = tuple(name for name in wanted if name in listed[0].columns or name in need)
         yield Batch(pack(listed, present, name_of(source)), listed)
+
+
+def _items(source: Source, labelled: bool, block_bytes: int) -> Iterator[Batch]:
+    for block in crfsuite.read_item_blocks(source, block_bytes=block_bytes):
+        if labelled:
+            crfsuite.check_labels(block)
+        if block.table.tokens or not labelled:
+            yield Batch(block)
 
 
 def in_groups(sentences: Iterator[Sentence], size: int, whole_documents: bool) -> Iterator[list[Sentence]]:
@@ -121,7 +133,8 @@ def guess_layout(
         label = label or "upos"
         named = named if label in named else (*named, label)
     else:
-        named, label = ("word", "label"), label or "label"
+        named = crfsuite.COLUMNS if name == "crfsuite" else ("word", "label")
+        label = label or "label"
     chosen = label or (named[-1] if named else "")
     if named and chosen not in named:
         raise SettingsError(f"label: found '{chosen}', expected one of the columns {' '.join(named)}.")

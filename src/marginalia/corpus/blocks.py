@@ -15,6 +15,10 @@ from ..errors import DataError
 from .records import Sentence
 from .streams import Source, name_of, open_source
 
+ATTRIBUTES = "attributes"
+"""What the column is called that holds attributes of tokens instead of texts."""
+
+_READABLE = 40  # characters of a token's attributes
 _BLANK_LINE = re.compile(rb"\n[ \t\r]*\n")
 
 
@@ -55,6 +59,14 @@ class Block:
         """
         return self.table.render(list(labels), ids, separator, numbers, before)
 
+    def readable(self, name: str) -> list[str]:
+        """The tokens as people may read them: a column, or the names of explicit attributes, cut short."""
+        table = self.table
+        if not table.has_attributes:
+            return table.column(self.index(name))
+        names = map(" ".join, table.attributes(0, table.tokens))
+        return [text if len(text) <= _READABLE else text[: _READABLE - 1] + "…" for text in names]
+
     def by_document(self) -> Block:
         """The block with the sentences of each document joined into one; the tokens stay the same."""
         return replace(self, table=self.table.concatenate_documents())
@@ -76,7 +88,11 @@ class Block:
         starts, lines, documents = table.sentence_starts.tolist(), table.lines, table.documents.tolist()
         for s, document in enumerate(documents):
             first, last = starts[s], starts[s + 1]
-            columns = {name: table.column_slice(c, first, last) for c, name in enumerate(self.columns)}
+            columns: dict[str, list[Any]] = {
+                name: table.column_slice(c, first, last) for c, name in enumerate(self.columns)
+            }
+            if table.has_attributes and ATTRIBUTES in columns:
+                columns[ATTRIBUTES] = table.attributes(first, last)
             line = int(lines[first]) if first < last else self.line
             yield Sentence(columns, comments=comments.get(s, []), document=document, line=line)
 
@@ -93,7 +109,7 @@ def pack(
     """A block of given sentences; `columns` chooses and orders (default: as in the first sentence)."""
     listed = list(sentences)
     names = column_names(columns) or (tuple(listed[0].columns) if listed else ())
-    flat: list[list[str]] = [[] for _ in names]
+    flat: list[list[Any]] = [[] for _ in names]
     for sentence in listed:
         for values, name in zip(flat, names, strict=True):
             if len(sentence.columns.get(name, ())) != len(sentence):
@@ -101,12 +117,31 @@ def pack(
             values.extend(sentence.columns[name])
     try:
         lengths = [len(sentence) for sentence in listed]
-        table = from_columns(flat, lengths, [sentence.document for sentence in listed])
+        items = _take_attributes(flat, names)
+        table = from_columns(flat, lengths, [sentence.document for sentence in listed], items)
     except TypeError:
         raise DataError("found a token or label that is not a string", file=file) from None
     except ValueError as error:
         raise DataError(str(error), file=file) from error
     return Block(table, names, file, sentence_lines=tuple(sentence.line for sentence in listed))
+
+
+def _take_attributes(flat: list[list[Any]], names: Sequence[str]) -> list[Any] | None:
+    """The column whose values are attributes of tokens, which leaves a column of empty texts behind."""
+    found = [c for c, values in enumerate(flat) if is_attributes(values)]
+    if len(found) > 1:
+        raise ValueError(
+            f"found attributes in {names[found[0]]!r} and {names[found[1]]!r}, expected one column"
+        )
+    if not found:
+        return None
+    items, flat[found[0]] = flat[found[0]], [""] * len(flat[found[0]])
+    return items
+
+
+def is_attributes(values: Sequence[Any]) -> bool:
+    """Whether the values of a column are attributes of tokens and not texts."""
+    return len(values) > 0 and isinstance(values[0], (list, tuple, dict, set, frozenset))
 
 
 def column_names(columns: str | Sequence[str] | None) -> tuple[str, ...]:
@@ -148,7 +183,7 @@ def read_blocks(
     )
     with open_source(source) as stream:
         undecided = b""
-        for chunk, is_last in _sentence_chunks(stream, block_bytes, whole_documents):
+        for chunk, is_last in sentence_chunks(stream, block_bytes, whole_documents):
             text = undecided + chunk
             if not text and block_bytes is not None:
                 break
@@ -190,7 +225,7 @@ def _document_cut(buffer: bytearray, start: int) -> int:
     return 0
 
 
-def _sentence_chunks(
+def sentence_chunks(
     stream: BinaryIO, size: int | None, whole_documents: bool
 ) -> Iterator[tuple[bytes, bool]]:
     """Chunks that end with a blank line, and whether it is the last one, which may end otherwise."""

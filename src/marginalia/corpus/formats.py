@@ -43,6 +43,7 @@ FORMATS: dict[str, Format] = {
         Format("jsonl", "jsonl", ("tokenizer", "misaligned")),
         Format("plain", "plain", ("tokenizer",), labelled=False),
         Format("segmented", "plain", ("tag_separator",)),
+        Format("crfsuite", "crfsuite"),
     )
 }
 _SUFFIXES = {".conllu": "conllu", ".jsonl": "jsonl"}

@@ -34,13 +34,14 @@ class Certainty:
 class Sentence:
     """One sentence: named columns of equal length, and where it came from.
 
-    `offsets` are the character offsets of the tokens in `text`; `document` counts the document marks
-    read so far; `origin` is what the reader kept to write the sentence back in the same shape. What a model
-    says may come with its certainty, with spans that it took back because it was not sure of them, and with
-    alternatives: labelled copies of the sentence, best first, and what is known of each.
+    The column `attributes` holds not texts but the attributes of each token, as lists of strings or
+    dictionaries. `offsets` are the character offsets of the tokens in `text`; `document` counts the document
+    marks read so far; `origin` is what the reader kept to write the sentence back in the same shape. What a
+    model says may come with its certainty, with spans that it took back because it was not sure of them, and
+    with alternatives: labelled copies of the sentence, best first, and what is known of each.
     """
 
-    columns: dict[str, list[str]]
+    columns: dict[str, list[Any]]
     text: str | None = None
     offsets: list[tuple[int, int]] | None = None
     comments: list[str] = field(default_factory=list)
@@ -53,7 +54,7 @@ class Sentence:
     alternatives: list[tuple[dict[str, Any], Sentence]] = field(default_factory=list)
 
     @property
-    def tokens(self) -> list[str]:
+    def tokens(self) -> list[Any]:
         """The column `word`, or the first one."""
         return self.columns["word"] if "word" in self.columns else next(iter(self.columns.values()))
 

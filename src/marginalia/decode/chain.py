@@ -15,7 +15,7 @@ from marginalia import _core
 from marginalia.config import Setting
 from marginalia.corpus.blocks import Block
 from marginalia.corpus.schemes import legal_transitions
-from marginalia.decode.decoder import Contribution, Decoder, Ids, Parts, constants_of
+from marginalia.decode.decoder import Decoder, Ids, Located, Parts, Term
 from marginalia.errors import DataError
 from marginalia.features.compiling import compile_program, has_ends, has_label_bigram
 from marginalia.features.program import Program
@@ -137,11 +137,22 @@ class ChainDecoder(Decoder[_core.ChainShape]):
         found: dict[str, Any] = self._lattice(block, sentence).marginals(edges)
         return found
 
-    def features_of(self, block: Block, sentence: int, ids: Sequence[int]) -> list[Contribution]:
-        """The features of an output with their weights; the sum of weight * count is its score."""
+    def terms(self, block: Block, sentence: int, ids: Sequence[int]) -> list[Term]:
+        """The terms of an output's score; of a model that is normalised step by step, the divisors too."""
+        found = super().terms(block, sentence, ids)
+        if self._saved.settings.get("normalise") != "steps":
+            return found
+        divisors = self._lattice(block, sentence).divisors(np.ascontiguousarray(ids, dtype=np.uint32))
+        order = self._saved.settings["order"]
+        for t, divisor in enumerate(divisors.tolist()):
+            before = self._named(ids[max(t - order, 0) : t])
+            found.append(Term("normaliser", "normaliser", before, -divisor, t, t))
+        return found
+
+    def _located(self, block: Block, sentence: int, ids: Sequence[int]) -> Iterator[Located]:
         size = len(self._saved.labels)
-        rows = self._model.rows(self._program(block), block.table, sentence, self._space())
-        places = (
-            (row, ids[t - 1] * size + ids[t] if edge else ids[t]) for t, edge, row in rows if t or not edge
-        )
-        return self._contributions(places, constants_of(ids, size, self._shape.order))
+        found = self._model.features(self._program(block), block.table, sentence, self._space())
+        for t, edge, row, times, template, texts in found:
+            if t or not edge:
+                output = ids[t - 1] * size + ids[t] if edge else ids[t]
+                yield Located(row, output, times, t - edge, t, t, template, texts)

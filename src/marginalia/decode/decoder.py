@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -16,8 +15,10 @@ import numpy.typing as npt
 from marginalia import _core
 from marginalia.corpus.blocks import Block
 from marginalia.decode.confidence import shown_as_they_are, spelling_of
-from marginalia.errors import MarginaliaError, ModelError
+from marginalia.errors import DataError, MarginaliaError, ModelError
+from marginalia.features.compiling import extracted, looks_at_lists
 from marginalia.model import SavedModel, phrases_of
+from marginalia.model.constants import constant_place
 
 Ids = npt.NDArray[np.int32]
 Shape = TypeVar("Shape")
@@ -25,12 +26,57 @@ Shape = TypeVar("Shape")
 
 @dataclass(frozen=True, slots=True)
 class Contribution:
-    """One term of an output's score: a feature, the labels it fired with, its weight, how often."""
+    """A feature of an output: the labels it fired with, its weight, how often it fired."""
 
     feature: str
     labels: tuple[str, ...]
     weight: float
-    count: int
+    count: float
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One term of an output's score, and where it comes from: tokens `first` to `last`, both included.
+
+    The kind is one of `TERM_KINDS`. A feature has the number of its template (among those that are not the
+    plain label bigram; None if it is an explicit attribute), the texts of the template's pieces, and the
+    token that the template looks at in turn. `place` is where its weight is: the row (their number stands for
+    the constants) and the output. `times` is how often the weight counts: any number for
+    explicit attributes.
+    """
+
+    kind: str
+    feature: str
+    labels: tuple[str, ...]
+    weight: float
+    first: int
+    last: int
+    place: tuple[int, int] | None = None
+    template: int | None = None
+    texts: tuple[str, ...] = ()
+    inner: int = 0
+    times: float = 1
+
+    @property
+    def value(self) -> float:
+        """What it adds to the score."""
+        return self.weight * self.times
+
+
+TERM_KINDS = ("feature", "transition", "dictionary", "normaliser")
+
+
+class Located(NamedTuple):
+    """A feature of an output that the model has a row for, as in `Term`."""
+
+    row: int
+    output: int
+    times: float
+    first: int
+    last: int
+    inner: int
+    template: int | None
+    texts: Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -55,6 +101,9 @@ class Decoder(Generic[Shape]):
             self._candidates = _candidates_of(saved)
             self._phrases = phrases_of(saved)
             program = parts.compile(saved.program, saved.columns, self._phrases)
+            self._listed = {
+                i for i, t in enumerate(extracted(saved.program)) if looks_at_lists(saved.program, t)
+            }
         except (ValueError, LookupError, TypeError, OverflowError, RuntimeError, MarginaliaError) as error:
             raise ModelError(f"the parts of the model do not fit each other: {error}") from error
         self._programs: dict[tuple[str, ...], Any] = {saved.columns: program}
@@ -76,10 +125,22 @@ class Decoder(Generic[Shape]):
         return best
 
     def k_best(
-        self, block: Block, sentence: int, k: int | None = None
+        self,
+        block: Block,
+        sentence: int,
+        k: int | None = None,
+        allowed: Mapping[int, Iterable[int]] | None = None,
     ) -> Iterator[tuple[npt.NDArray[np.uint32], float]]:
-        """The outputs of a sentence with their scores, best first, lazily; all of them if k is None."""
-        return islice(self._lattice(block, sentence).k_best(), k)
+        """The outputs of a sentence with their scores, best first, lazily; all of them if k is None.
+
+        `allowed` gives, for some tokens, the labels that they may have.
+        """
+        lattice = self._lattice(block, sentence)
+        for token, labels in (allowed or {}).items():
+            mask = np.zeros(len(self._saved.labels), np.uint8)
+            mask[list(labels)] = 1
+            lattice.allow(token, mask)
+        return islice(lattice.k_best(), k)
 
     def score(self, block: Block, sentence: int, ids: npt.ArrayLike) -> float:
         """The score of a given output, -inf if it is not legal."""
@@ -105,27 +166,60 @@ class Decoder(Generic[Shape]):
         )
         return found
 
-    def _contributions(
-        self, places: Iterable[tuple[int, int]], constants: Iterable[tuple[str, int, tuple[int, ...]]]
-    ) -> list[Contribution]:
-        """What stands at (row, output) of the weights, and (name, place, labels) of the constants."""
-        found = [self._observed(row, output, n) for (row, output), n in Counter(places).items()]
-        at, weights = (self._saved.arrays[name].tolist() for name in ("constant_at", "constants"))
-        by_place = dict(zip(at, weights, strict=True))
-        counted = Counter(item for item in constants if item[1] in by_place)
-        return [c for c in found if c is not None] + [
-            Contribution(name, self._named(labels), by_place[place], n)
-            for (name, place, labels), n in counted.items()
-        ]
+    def terms(self, block: Block, sentence: int, ids: Sequence[int]) -> list[Term]:
+        """The terms of an output's score, which is their sum."""
+        found = [self._observed(feature) for feature in self._located(block, sentence, ids)]
+        return [*(term for term in found if term is not None), *self._constants(self._parts_of(ids))]
 
-    def _observed(self, row: int, output: int, count: int) -> Contribution | None:
+    def features_of(self, block: Block, sentence: int, ids: Sequence[int]) -> list[Contribution]:
+        """The features of an output with their weights; the sum of weight * count is its score, before it
+        is normalised."""
+        counts: dict[tuple[str, tuple[str, ...], float], float] = {}
+        for term in Decoder.terms(self, block, sentence, ids):
+            item = term.feature, term.labels, term.weight
+            counts[item] = counts.get(item, 0) + term.times
+        return [Contribution(*item, n) for item, n in counts.items()]
+
+    def _located(self, block: Block, sentence: int, ids: Sequence[int]) -> Iterator[Located]:
+        """The features of an output that have rows."""
+        raise NotImplementedError
+
+    def _parts_of(self, ids: Sequence[int]) -> list[tuple[int, int, int]]:
+        """Label, first and last token of the parts that an output's transitions join."""
+        return [(label, t, t) for t, label in enumerate(ids)]
+
+    def _observed(self, feature: Located) -> Term | None:
         saved = self._saved
+        row, output = feature.row, feature.output
         outputs, weights = saved.cells(row)
         place = np.flatnonzero(outputs == output)
         if not place.size or not weights[place[0]]:  # nearly full rows are kept with their zeros
             return None
-        pair = divmod(output, len(saved.labels)) if saved.is_edge(row) else (output,)
-        return Contribution(saved.feature_name(row), self._named(pair), float(weights[place[0]]), count)
+        labels = divmod(output, len(saved.labels)) if saved.is_edge(row) else (output,)
+        return Term(
+            "dictionary" if feature.template in self._listed else "feature",
+            "".join(feature.texts),
+            self._named(labels),
+            float(weights[place[0]]),
+            feature.first,
+            feature.last,
+            (row, output),
+            feature.template,
+            tuple(feature.texts),
+            feature.inner,
+            1 if feature.times == 1 else feature.times,
+        )
+
+    def _constants(self, parts: Sequence[tuple[int, int, int]]) -> Iterator[Term]:
+        """Start, end and transitions."""
+        at, weights = (self._saved.arrays[name].tolist() for name in ("constant_at", "constants"))
+        by_place = dict(zip(at, weights, strict=True))
+        size, row = len(self._saved.labels), len(self._saved.arrays["keys"])
+        for name, place, labels, first, last in constants_of(
+            parts, size, self._saved.settings.get("order", 1)
+        ):
+            if weight := by_place.get(place):
+                yield Term("transition", name, self._named(labels), weight, first, last, (row, place))
 
     def _named(self, labels: Sequence[int]) -> tuple[str, ...]:
         return tuple(self._saved.labels[label] for label in labels)
@@ -134,6 +228,11 @@ class Decoder(Generic[Shape]):
         return self._model.lattice(self._program(block), block.table, sentence, self._space())
 
     def _program(self, block: Block) -> Any:
+        if self._saved.program.explicit and not block.table.has_attributes:
+            raise DataError(
+                f"found columns {' '.join(block.columns)}, but this model was trained on explicit attributes",
+                file=block.file,
+            )
         program = self._programs.get(block.columns)
         if program is None:
             program = self._parts.compile(self._saved.program, block.columns, self._phrases)
@@ -158,17 +257,24 @@ def _candidates_of(saved: SavedModel) -> int:
     return candidates
 
 
-def constants_of(ids: Sequence[int], size: int, order: int) -> Iterator[tuple[str, int, tuple[int, ...]]]:
-    """Name, place in row 0 and labels of a sequence's constants: the layout of core/search/lattice.hpp."""
-    for t, label in enumerate(ids):
+def constants_of(
+    parts: Sequence[tuple[int, int, int]], size: int, order: int
+) -> Iterator[tuple[str, int, tuple[int, ...], int, int]]:
+    """Name, place in row 0, labels, first and last token of the constants of parts with their tokens."""
+
+    def place(kind: str, *labels: int) -> int:
+        return constant_place(kind, labels, size)
+
+    ids = [label for label, _, _ in parts]
+    for t, (label, first, last) in enumerate(parts):
         if t == 0:
-            yield "start", int(label), (label,)
+            yield "start", place("start", label), (label,), first, first
         if t == len(ids) - 1:
-            yield "end", int(size + label), (label,)
+            yield "end", place("end", label), (label,), last, last
         if t > 0:
-            yield "transition", int(2 * size + ids[t - 1] * size + label), (ids[t - 1], label)
+            pair = (ids[t - 1], label)
+            yield "transition", place("transition", *pair), pair, parts[t - 1][2], first
         if t > 0 and order == 2:
             older = size if t == 1 else ids[t - 2]
-            seen = (ids[t - 1], label) if t == 1 else (ids[t - 2], ids[t - 1], label)
-            at = 2 * size + size * size + (older * size + ids[t - 1]) * size + label
-            yield "trigram", int(at), seen
+            at = place("trigram", older, ids[t - 1], label)
+            yield "trigram", at, tuple(ids[max(t - 2, 0) : t + 1]), parts[max(t - 2, 0)][2], first

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from marginalia import _core
 from marginalia.config import Setting
 from marginalia.corpus.blocks import Block
-from marginalia.decode.decoder import Contribution, Decoder, Ids, Parts, constants_of
+from marginalia.decode.decoder import Decoder, Ids, Located, Parts
 from marginalia.errors import DataError
 from marginalia.features.compiling import compile_segment_program, has_ends, has_label_bigram
 from marginalia.features.program import Program
@@ -169,13 +169,16 @@ class SegmentDecoder(Decoder[_core.SegmentShape]):
         found: dict[str, Any] = self._lattice(block, sentence).marginals()
         return found
 
-    def features_of(self, block: Block, sentence: int, ids: Sequence[int]) -> list[Contribution]:
-        """The features of an output with their weights; the sum of weight * count is its score."""
-        output = np.ascontiguousarray(ids, dtype=np.uint32)
-        space = self._space()
-        places = self._model.features_of(self._program(block), block.table, sentence, output, space)
-        firsts = [label for label in ids if not self._continues(label)]
-        return self._contributions(places, constants_of(firsts, len(self._saved.labels), 1))
+    def _located(self, block: Block, sentence: int, ids: Sequence[int]) -> Iterator[Located]:
+        output, space = np.ascontiguousarray(ids, dtype=np.uint32), self._space()
+        found = self._model.features_of(self._program(block), block.table, sentence, output, space)
+        for first, last, inner, row, label, times, template, texts in found:
+            yield Located(row, label, times, first, last, inner, template, texts)
+
+    def _parts_of(self, ids: Sequence[int]) -> list[tuple[int, int, int]]:
+        firsts = [t for t, label in enumerate(ids) if not self._continues(label)]
+        ends = [*firsts[1:], len(ids)]
+        return [(ids[first], first, end - 1) for first, end in zip(firsts, ends, strict=True)]
 
     def _continues(self, label: int) -> bool:
         name = self._saved.labels[label]

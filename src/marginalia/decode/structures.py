@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from marginalia import _core
 from marginalia.config import Setting
 from marginalia.corpus.blocks import Block
 from marginalia.decode import chain, segments
-from marginalia.decode.decoder import Contribution
+from marginalia.decode.decoder import Contribution, Term
 from marginalia.features.compiling import compile_program, compile_segment_program
 from marginalia.features.program import Program
 from marginalia.features.sets import LIST_TEMPLATES, SEGMENT_LIST_TEMPLATES
@@ -34,6 +34,7 @@ class Examples(Protocol):
         dropout_input: float = 0.0,
         dropout_features: float = 0.0,
         dropout_seed: int = 0,
+        first: int = 0,
     ) -> dict[str, Any]:
         """Applies a rule to the examples in order; what was counted."""
 
@@ -117,12 +118,19 @@ class StructureInUse(Protocol):
         """The best label ids of all tokens of a block."""
 
     def k_best(
-        self, block: Block, sentence: int, k: int | None = None
+        self,
+        block: Block,
+        sentence: int,
+        k: int | None = None,
+        allowed: Mapping[int, Iterable[int]] | None = None,
     ) -> Iterator[tuple[npt.NDArray[np.uint32], float]]:
-        """The outputs of a sentence with their scores, best first, lazily."""
+        """The outputs of a sentence with their scores, best first, lazily; `allowed`: labels of tokens."""
 
     def features_of(self, block: Block, sentence: int, ids: Sequence[int]) -> list[Contribution]:
         """The features of an output with their weights."""
+
+    def terms(self, block: Block, sentence: int, ids: Sequence[int]) -> list[Term]:
+        """The terms of an output's score, which is their sum, and where each comes from."""
 
     def expectations(self, block: Block, sentence: int) -> dict[str, Any]:
         """log Z and the probabilities of the parts of outputs."""

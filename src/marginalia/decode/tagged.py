@@ -11,12 +11,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from marginalia.config import suggestion
 from marginalia.corpus.answers import Answer
 from marginalia.corpus.batches import Batch
 from marginalia.corpus.blocks import Block
 from marginalia.corpus.records import Span
-from marginalia.corpus.schemes import convert, labels_of, spans_of
+from marginalia.corpus.schemes import convert, labels_of, spans_of, split_label, validate
 from marginalia.decode.confidence import shown_as_they_are
+from marginalia.errors import DataError
 from marginalia.model import SavedModel
 
 Ids = npt.NDArray[np.int32]
@@ -24,14 +26,15 @@ Ids = npt.NDArray[np.int32]
 
 @dataclass(frozen=True)
 class Tagged:
-    """A labelled sentence: its tokens, a label for each, and the spans they spell (if they spell spans).
+    """A labelled sentence: its tokens (or their attributes, as they were given), a label for each, and the
+    spans they spell (if they spell spans).
 
     If it was asked for: how probable all of it is (`confidence`; for a model of documents: its document),
     each label, and each of the `spans`; and the spans or tags that the model took back because it was not
     sure enough (`abstained`), with their confidence. `label_confidence` is that of the labels before.
     """
 
-    tokens: tuple[str, ...]
+    tokens: tuple[Any, ...]
     labels: tuple[str, ...]
     scheme: str | None = None
     score: float | None = None
@@ -45,7 +48,7 @@ class Tagged:
         """What the labels spell; nothing if they are plain tags."""
         return tuple(spans_of(self.labels, self.scheme)) if self.scheme else ()
 
-    def __iter__(self) -> Iterator[tuple[str, str]]:
+    def __iter__(self) -> Iterator[tuple[Any, str]]:
         return iter(zip(self.tokens, self.labels, strict=True))
 
 
@@ -92,21 +95,23 @@ def _with_confidence(
 
 
 class UserLabels:
-    """Model labels to the user's: the same, unless the model was trained in another scheme."""
+    """Model labels and the user's: the same, unless the model was trained in another scheme."""
 
     def __init__(self, saved: SavedModel) -> None:
-        self._saved = saved
+        self._saved, self.scheme = saved, saved.scheme
         self._same = shown_as_they_are(saved)
         self.labels = list(saved.labels) if self._same else _all_labels(saved)
         self._numbers = {label: i for i, label in enumerate(self.labels)}
 
     def user_labels(self, ids: Sequence[int] | npt.NDArray[Any]) -> list[str]:
+        """The labels of an output as users see them."""
         labels = [self._saved.labels[i] for i in ids]
         if self._same or self._saved.encoding is None or self._saved.scheme is None:
             return labels
         return convert(labels, self._saved.encoding, self._saved.scheme)
 
     def user_ids(self, ids: Ids, block: Block) -> Ids:
+        """The same as numbers into `labels`, for all sentences of a block."""
         if self._same:
             return ids
         starts = block.table.sentence_starts.tolist()
@@ -114,6 +119,34 @@ class UserLabels:
         for first, last in pairwise(starts):
             out += [self._numbers[label] for label in self.user_labels(ids[first:last])]
         return np.array(out, np.int32)
+
+    def model_ids(self, labels: Sequence[str]) -> list[int]:
+        """The model's numbers of labels that a user gave for all tokens of a sentence; checked."""
+        for position, label in enumerate(labels, 1):
+            if label not in self._numbers:
+                more = suggestion(label, self.labels)
+                raise DataError(f"label {position}: found '{label}', which the model does not give. {more}")
+        if self._same:
+            return [self._numbers[label] for label in labels]
+        self.check(labels)
+        numbers = {label: i for i, label in enumerate(self._saved.labels)}
+        spelled = convert(labels, str(self.scheme), str(self._saved.encoding))
+        if missing := [label for label in spelled if label not in numbers]:
+            raise DataError(
+                f"the model cannot give these labels: it has none that it would write {missing[0]}"
+            )
+        return [numbers[label] for label in spelled]
+
+    def check(self, labels: Sequence[str]) -> None:
+        """An error if the user's scheme does not allow such labels."""
+        if self.scheme is not None and (problems := validate(labels, self.scheme)):
+            raise DataError(f"label {problems[0].position + 1}: {problems[0].why}")
+
+    def serves(self, own: str, label: str, is_type: bool) -> bool:
+        """Whether one of the model's labels may stand where a user wants a label, or a span of a type."""
+        if (self._same and not is_type) or "O" in (own, label):
+            return own == label
+        return split_label(own)[1] == (label if is_type else split_label(label)[1])
 
 
 def _all_labels(saved: SavedModel) -> list[str]:

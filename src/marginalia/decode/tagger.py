@@ -15,19 +15,22 @@ import numpy.typing as npt
 
 from marginalia.corpus.answers import Answer, BlockConfidence, Ranked
 from marginalia.corpus.batches import Batch, in_groups
-from marginalia.corpus.blocks import Block, pack
+from marginalia.corpus.blocks import ATTRIBUTES, Block, is_attributes, pack
 from marginalia.corpus.records import Sentence
+from marginalia.corpus.streams import Source, Target, open_target
 from marginalia.decode.confidence import Abstention, needed_temperature, temperature_of
+from marginalia.decode.explanation import Explanation, explain
 from marginalia.decode.structures import STRUCTURES
 from marginalia.decode.tagged import Tagged, UserLabels, tagged
 from marginalia.errors import DataError, ModelError, SettingsError
 from marginalia.model import SavedModel, file
+from marginalia.model.table import weight_lines, with_weights
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
 Ids = npt.NDArray[np.int32]
-Input = Sentence | Sequence[str] | Mapping[str, Sequence[str]]
+Input = Sentence | Sequence[Any] | Mapping[str, Sequence[Any]]
 T = TypeVar("T")
 
 
@@ -55,6 +58,8 @@ class Tagger:
     @property
     def feature_columns(self) -> tuple[str, ...]:
         """The columns that an input must have."""
+        if self.saved.program.explicit:
+            return (ATTRIBUTES,)
         needed = self.saved.program.columns
         return tuple(name for name in self.saved.columns if name in needed) or self.saved.columns[:1]
 
@@ -66,7 +71,8 @@ class Tagger:
     def tag(
         self, sentence: Input, *, confidence: bool = False, min_confidence: float | None = None
     ) -> Tagged:
-        """Label one sentence: its tokens, or a mapping from column names to values if it needs several.
+        """Label one sentence: its tokens, or a mapping from column names to values if it needs several; of
+        models of explicit attributes a list of strings or a dictionary for each token.
 
         With `confidence` the result says how probable it is, and its labels and spans. With
         `min_confidence`, spans of less become O and tags of less `_`; `abstained` of the result lists them.
@@ -190,6 +196,20 @@ class Tagger:
             ranked.append(Ranked(self._shown.user_ids(ids, block), np.array(scores), sure))
         return ranked
 
+    def explain(
+        self, sentence: Input, against: str | Sequence[str] | None = None, *, cite: int = 0
+    ) -> Explanation:
+        """Why the model labels a sentence as it does: its choice against another output, term by term.
+
+        `against`: None for the runner-up, a list of labels, or a wish such as "3=B-NP" or "3-5=NP" (tokens
+        count from 1), which stands for the best output that has this label or span. `cite`: how many of the
+        training examples that taught a weight most are named with each reason (see docs/provenance.md).
+        """
+        record = self._record(sentence)
+        block = pack([record], self.feature_columns)
+        tokens = tuple(block.readable(self.feature_columns[0]))
+        return explain(self.saved, self.decoder, self._shown, block, tokens, against, cite)
+
     def marginals(self, sentence: Input) -> npt.NDArray[np.float64]:
         """P(label | sentence) of each token, [tokens, model labels], taking scores as log-probabilities.
 
@@ -199,6 +219,16 @@ class Tagger:
         block = pack([self._record(sentence)], self.feature_columns)
         node: npt.NDArray[np.float64] = self.decoder.expectations(block, 0)["node"]
         return node
+
+    def export_weights(self, target: Target) -> None:
+        """Write all weights as a table to be edited (docs/inspect.md)."""
+        with open_target(target) as write:
+            for line in weight_lines(self.saved):
+                write(line)
+
+    def with_weights(self, source: Source) -> Tagger:
+        """The model with the weights of such a table."""
+        return Tagger(with_weights(self.saved, source))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model file; an old file of that name survives any failure."""
@@ -240,11 +270,16 @@ class Tagger:
         return Abstention(self.labels, self.saved.scheme, least)
 
     def _record(self, sentence: Input, number: int = 0) -> Sentence:
+        if self.saved.program.explicit:
+            return self._record_of_attributes(sentence, number)
         if isinstance(sentence, Sentence):
             return sentence
         if isinstance(sentence, str):
             raise DataError("found a string, expected a list of tokens (or a mapping of columns)")
         columns = sentence if isinstance(sentence, Mapping) else {self.feature_columns[0]: sentence}
+        if any(is_attributes(columns.get(name, ())) for name in self.feature_columns):
+            needed = ", ".join(self.feature_columns)
+            raise DataError(f"found attributes of tokens, but this model reads the columns {needed}")
         if any(isinstance(values, str) for values in columns.values()):
             raise DataError("found a string as a column, expected a list of values, one per token")
         missing = [name for name in self.feature_columns if name not in columns]
@@ -257,6 +292,29 @@ class Tagger:
         if len({len(values) for values in record.columns.values()}) > 1:
             raise DataError("found columns of different lengths, expected one value per token in each")
         return record
+
+    def _record_of_attributes(self, sentence: Input, number: int) -> Sentence:
+        given: Any = sentence.columns if isinstance(sentence, Sentence) else sentence
+        items = items_of(given.get(ATTRIBUTES, ()) if isinstance(given, Mapping) else given)
+        if items is None or (isinstance(given, Mapping) and ATTRIBUTES not in given):
+            raise DataError(
+                "found tokens or columns, but this model was trained on explicit attributes: expected a list "
+                "of strings or a dictionary for each token"
+            )
+        if isinstance(sentence, Sentence):
+            return sentence
+        return Sentence({ATTRIBUTES: items}, document=number)
+
+
+def items_of(sequence: Any) -> list[Any] | None:
+    """The attributes of the tokens of a sequence (also of one that python-crfsuite made); None if it is one
+    of words."""
+    if not isinstance(sequence, (Sequence, Mapping)) and hasattr(sequence, "items"):
+        sequence = sequence.items()
+    if isinstance(sequence, (str, Mapping)):
+        return None
+    items = list(sequence)
+    return items if not items or is_attributes(items) else None
 
 
 def _check_k(k: int) -> None:

@@ -16,17 +16,15 @@ def compile_program(
     program: Program, columns: Sequence[str], phrases: Mapping[str, _core.PhraseSet]
 ) -> _core.Program:
     """The program for tables with these columns. The plain label bigram is left to the structure."""
+    if program.explicit:
+        return _core.Program.of_items(len(columns))
     segments = [t for t in program.templates if t.scope == "segment"]
     if segments:
         raise SettingsError(
-            f"features: '{_shown(segments[0])}' looks at segments, but the structure is the chain: "
+            f"features: '{shown(segments[0])}' looks at segments, but the structure is the chain: "
             "choose --structure segments."
         )
-    templates = [
-        (t.scope == "edge", [_fields(piece) for piece in t.pieces])
-        for t in program.templates
-        if not is_label_bigram(t)
-    ]
+    templates = [(t.scope == "edge", [_fields(piece) for piece in t.pieces]) for t in extracted(program)]
     return _core.Program(_sources(program, columns), templates, _lists(program, phrases), len(columns))
 
 
@@ -34,13 +32,13 @@ def compile_segment_program(
     program: Program, columns: Sequence[str], phrases: Mapping[str, _core.PhraseSet]
 ) -> _core.SegmentProgram:
     """The same for templates over segments and over their tokens."""
+    if program.explicit:
+        return _core.SegmentProgram.of_items(len(columns))
     templates = []
-    for t in program.templates:
-        if is_label_bigram(t):
-            continue
+    for t in extracted(program):
         if t.scope == "edge" or any(isinstance(p, Value) and p.absolute for p in t.pieces):
             raise SettingsError(
-                f"features: '{_shown(t)}' is for chains; segments take templates of segments ([b], [e], "
+                f"features: '{shown(t)}' is for chains; segments take templates of segments ([b], [e], "
                 "[i]…), of tokens ([0], [-1]…), and 'edge:' alone for neighbouring types."
             )
         templates.append([_segment_fields(piece) for piece in t.pieces])
@@ -67,7 +65,7 @@ def _lists(program: Program, phrases: Mapping[str, _core.PhraseSet]) -> list[_co
     return [phrases[name] for name in program.lists]
 
 
-def _shown(template: Template) -> str:
+def shown(template: Template) -> str:
     """The template as its features are named."""
     head = template.pieces[0] if template.pieces else ""
     return head.rstrip("=") if isinstance(head, str) else "a template"
@@ -76,6 +74,17 @@ def _shown(template: Template) -> str:
 def is_label_bigram(template: Template) -> bool:
     """Whether the template is an edge feature that looks at labels only."""
     return template.scope == "edge" and all(isinstance(piece, str) for piece in template.pieces)
+
+
+def extracted(program: Program) -> list[Template]:
+    """The templates that features are extracted by, in the order of their numbers in the core."""
+    return [template for template in program.templates if not is_label_bigram(template)]
+
+
+def looks_at_lists(program: Program, template: Template) -> bool:
+    """Whether a phrase list is among what the template looks at."""
+    values = (piece for piece in template.pieces if isinstance(piece, Value) and piece.attribute >= 0)
+    return any(program.attributes[value.attribute].function == "list" for value in values)
 
 
 def has_label_bigram(program: Program) -> bool:

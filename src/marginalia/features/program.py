@@ -20,7 +20,7 @@ from typing import Any
 
 from marginalia.errors import ModelError
 
-VERSION = 1
+VERSION = 2  # 2: explicit attributes; a program without them is written as version 1
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,8 @@ class Program:
 
     `lists` gives the files of the phrase lists by name. `left_out` holds the lines of a ready-made set that
     were left out because the data lack their columns. `ends`: the plain label bigram comes with weights for
-    the labels at the sentence's ends (ours does, that of CRF++ and Wapiti does not).
+    the labels at the sentence's ends (ours does, that of CRF++ and Wapiti does not). `explicit`: the features
+    are the attributes that come with the data, and the only template there may be is the plain label bigram.
     """
 
     attributes: tuple[Attribute, ...]
@@ -84,6 +85,7 @@ class Program:
     lists: dict[str, str] = field(default_factory=dict)
     left_out: tuple[str, ...] = ()
     ends: bool = True
+    explicit: bool = False
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -92,9 +94,10 @@ class Program:
 
     def to_json(self) -> str:
         """The program as compact text, for a model's metadata."""
+        version = {"version": VERSION, "explicit": True} if self.explicit else {"version": 1}
         return json.dumps(
             {
-                "version": VERSION,
+                **version,
                 "attributes": [[a.function, a.argument, a.column] for a in self.attributes],
                 "templates": [[t.scope, [_piece_to_json(p) for p in t.pieces]] for t in self.templates],
                 "lists": self.lists,
@@ -110,8 +113,9 @@ class Program:
         """The program of `to_json`; a ModelError if the text is damaged or of a newer version."""
         try:
             data = json.loads(text)
-            if data["version"] != VERSION:
-                raise ModelError(f"the template program has version {data['version']}, expected {VERSION}")
+            expected = VERSION if data.get("explicit") else 1
+            if data["version"] != expected:
+                raise ModelError(f"the template program has version {data['version']}, expected {expected}")
             attributes = tuple(Attribute(*map(str, row)) for row in data["attributes"])
             templates = tuple(
                 Template(str(scope), tuple(_piece_from_json(p) for p in pieces))
@@ -119,13 +123,16 @@ class Program:
             )
             lists = {str(name): str(path) for name, path in data["lists"].items()}
             left_out = tuple(map(str, data["left_out"]))
-            program = cls(attributes, templates, lists, left_out, bool(data["ends"]))
+            explicit = bool(data.get("explicit", False))
+            program = cls(attributes, templates, lists, left_out, bool(data["ends"]), explicit)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise ModelError(f"the template program is damaged: {error!r}") from error
         program._check()
         return program
 
     def _check(self) -> None:
+        if self.explicit and any(not isinstance(p, str) for t in self.templates for p in t.pieces):
+            raise ModelError("the template program is damaged: templates beside explicit attributes")
         for template in self.templates:
             if template.scope not in ("node", "edge", "segment"):
                 raise ModelError(f"the template program is damaged: scope '{template.scope}'")
@@ -140,6 +147,10 @@ class Program:
                     raise ModelError(f"the template program is damaged: attribute {value.attribute}")
                 if not value.before or not value.after:
                     raise ModelError("the template program is damaged: a value without boundaries")
+
+
+EXPLICIT = Program((), (Template("edge", ()),), ends=False, explicit=True)
+"""The attributes that come with the data, and the plain label bigram: what CRFsuite learns."""
 
 
 def _piece_to_json(piece: str | Value) -> str | list[Any]:

@@ -12,12 +12,14 @@ from marginalia.decode.tagger import Tagger, load
 from marginalia.errors import SettingsError
 from marginalia.learn.calibration import calibrated
 from marginalia.learn.data import Corpus, Data, corpus_of_records
+from marginalia.learn.labeler import Labeler
 from marginalia.learn.recipe import TASKS, Recipe, make_recipe
 from marginalia.learn.training import Progress, Training
 from marginalia.model import SavedModel
 
 __all__ = [
     "TASKS",
+    "Labeler",
     "Progress",
     "Recipe",
     "Training",
@@ -50,7 +52,8 @@ def train(
     on_progress: Callable[[Progress], object] | None = None,
     **settings: Any,
 ) -> Tagger:
-    """Train a model on files, sentence records or (tokens, labels) pairs.
+    """Train a model on files, sentence records or (tokens, labels) pairs; instead of each token there may be
+    its attributes, as a list of strings or a dictionary.
 
     `task`, `structure`, `features` and `learner` are names (see the documentation), `features` may be a
     template file. `start` is a model to begin with: its features and labels are used. `sample_weights` has

@@ -173,6 +173,9 @@ class Boosting:
     def voters(self) -> None:
         """Nobody votes."""
 
+    def lessons(self) -> None:
+        """Nobody keeps them."""
+
     def start_from(self, rows: _core.SparseRows) -> None:
         """Every round begins there."""
         self._start = rows

@@ -15,18 +15,20 @@ import numpy.typing as npt
 
 from marginalia import _core
 from marginalia.corpus.batches import Layout, in_groups, read_batches
-from marginalia.corpus.blocks import Block, pack
+from marginalia.corpus.blocks import ATTRIBUTES, Block, is_attributes, pack
 from marginalia.corpus.encode import encode_labels
 from marginalia.corpus.records import Sentence
 from marginalia.corpus.schemes import convert, detect_from_pairs, labels_of, scheme_named
 from marginalia.decode.structures import Extraction, StructureInTraining
+from marginalia.decode.tagger import items_of
 from marginalia.errors import DataError
+from marginalia.learn.provenance import Origins
 from marginalia.learn.warm import WarmStart
 from marginalia.model import SavedModel
 
 Ids = npt.NDArray[np.int32]
 Paths = str | os.PathLike[str]
-Pair = tuple[Sequence[str], Sequence[str]]
+Pair = tuple[Sequence[Any], Sequence[str]]
 Data = Paths | Sequence[Paths] | Iterable[Sentence] | Iterable[Pair]
 
 
@@ -83,14 +85,15 @@ class Corpus:
 def corpus_of_records(data: Iterable[Any], label: str | None, whole_documents: bool = False) -> Corpus:
     """A corpus of sentence records or of (tokens, labels) pairs; blocks may have to end as documents do."""
     records = [_record(item, label, number) for number, item in enumerate(data)]
-    records = _with_labels(records, label or "label")
+    records = _with_attributes(_with_labels(records, label or "label"), label or "label")
     if not records:
         raise DataError("found no sentences, expected at least one")
     columns = tuple(records[0].columns)
     chosen = label or columns[-1]
     if chosen not in columns:
         raise DataError(f"found columns {' '.join(columns)}, but no label column '{chosen}'")
-    layout = Layout("conll", columns, chosen)
+    explicit = any(is_attributes(record.columns.get(ATTRIBUTES, ())) for record in records)
+    layout = Layout("crfsuite" if explicit else "conll", columns, chosen)
     return Corpus(
         layout, blocks=[pack(part, columns) for part in in_groups(iter(records), 2000, whole_documents)]
     )
@@ -102,11 +105,21 @@ def _record(item: Any, label: str | None, number: int) -> Sentence:
     if isinstance(item, str) or not isinstance(item, Sequence) or len(item) != 2:
         raise DataError(f"found {type(item).__name__}, expected a Sentence or a pair of tokens and labels")
     tokens, labels = item
+    if items := items_of(tokens):
+        return Sentence({ATTRIBUTES: items, label or "label": list(labels)}, document=number)
     given = dict(tokens) if isinstance(tokens, Mapping) else {"word": tokens}
     given[label or "label"] = labels
     if any(isinstance(values, str) for values in given.values()):
         raise DataError("found a string in a pair, expected a list of tokens and a list of labels")
     return Sentence({name: list(values) for name, values in given.items()}, document=number)
+
+
+def _with_attributes(records: list[Sentence], label: str) -> list[Sentence]:
+    """If sequences are attributes of tokens, those without tokens are too."""
+    if not any(is_attributes(record.columns.get(ATTRIBUTES, ())) for record in records):
+        return records
+    empty: dict[str, list[Any]] = {ATTRIBUTES: [], label: []}
+    return [record if len(record) else replace(record, columns=empty) for record in records]
 
 
 def _with_labels(records: list[Sentence], label: str) -> list[Sentence]:
@@ -234,6 +247,7 @@ class TrainingSet:
     ) -> None:
         self._corpus, self._coder = corpus, coder
         self._stream = bool(settings["stream"])
+        self._traces, self.origins = bool(settings.get("provenance")), Origins()
         # Of features that came without their names, nobody can tell them: then there are none at all.
         self.index = _core.FeatureIndex(bool(settings["names"]) and (warm is None or warm.has_names))
         if warm is not None:
@@ -253,11 +267,15 @@ class TrainingSet:
         digest = hashlib.blake2b(digest_size=16)
         for block in self._corpus.blocks():
             digest.update(block.table.text)
+            digest.update(block.table.attribute_bytes)
             ids = self._coder.encode(block, grow=True)
             self.sentences += block.table.sentences
             self.tokens += block.table.tokens
-            table = self._unit(block).table
+            units = self._unit(block)
+            table = units.table
             self.units += table.sentences
+            if self._traces:
+                self.origins.add(block, units)
             if self._stream:
                 self.extraction.count(table)
             else:

@@ -12,6 +12,7 @@ from marginalia.learn.boosting import BOOST, Boosting
 from marginalia.learn.costs import COSTS, costs_of
 from marginalia.learn.likelihood import OPTIMISER, PATIENCE, SUPPORT, LikelihoodRun
 from marginalia.learn.online import AVERAGE, CANDIDATES, LOOP, PASSES, OnlineRun
+from marginalia.learn.provenance import SETTINGS as PROVENANCE
 from marginalia.learn.regularisers import SETTINGS as REGULARISERS
 from marginalia.learn.regularisers import check_regularisers
 from marginalia.learn.run import LearnerRun, Setup
@@ -104,7 +105,7 @@ def _check_crf(settings: dict[str, Any]) -> None:
         )
 
 
-_ONLINE = (AVERAGE, CANDIDATES, *LOOP, *REGULARISERS, BOOST)
+_ONLINE = (AVERAGE, CANDIDATES, *LOOP, *REGULARISERS, BOOST, *PROVENANCE)
 _CRF = (
     Setting(
         "passes",

@@ -73,6 +73,9 @@ class LikelihoodRun:
     def voters(self) -> None:
         """Nobody votes."""
 
+    def lessons(self) -> None:
+        """Nobody keeps them."""
+
     def start_from(self, rows: _core.SparseRows) -> None:
         """Begin with these weights."""
         self._setup.fill(self._room, rows)

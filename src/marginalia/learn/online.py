@@ -62,12 +62,14 @@ class OnlineRun:
         self._support = setup.settings.get("support")
         self.has_mistakes = self._support is None  # a rule that follows gradients looks for no outputs
         self._vote = setup.settings.get("average") == "vote"
+        self._keeps_lessons = bool(setup.settings.get("provenance"))
         self.weights = _core.WeightTable(
             len(setup.index) + 1,
             setup.structure.constants,
             *(penalty or penalty_of(setup.settings)),
             variances,
             self._vote,
+            self._keeps_lessons,
         )
         self._dropout = dropout_of(setup.settings)
         self.step = 0
@@ -95,7 +97,14 @@ class OnlineRun:
             before, self.step = self.step, self.step + len(part)
             counts.add(
                 examples.learn(
-                    self.weights, self._rule, part, before, batch.sample_weights, *self._dropout, seed
+                    self.weights,
+                    self._rule,
+                    part,
+                    before,
+                    batch.sample_weights,
+                    *self._dropout,
+                    seed,
+                    batch.first,
                 )
             )
             done += len(part)
@@ -117,9 +126,17 @@ class OnlineRun:
     def finished(self) -> _core.SparseRows:
         """The weights to use if training ended now."""
         self.weights.settle(self.step)
-        if self._setup.settings.get("average", "none") != "none":
+        if self._averages:
             return self.weights.averaged(self.step)
         return self.weights.current.copy()
+
+    @property
+    def _averages(self) -> bool:
+        return bool(self._setup.settings.get("average", "none") != "none")
+
+    def lessons(self) -> _core.Lessons | None:
+        """What each example has of the finished weights."""
+        return self.weights.lessons(self.step if self._averages else 0) if self._keeps_lessons else None
 
     def voters(self) -> tuple[_core.WeightTable, int] | None:
         """All versions of the weights so far, if they vote."""

@@ -85,6 +85,7 @@ class Recipe:
     seed: int = 1
     lists: Mapping[str, str] = field(default_factory=dict)
     settings: dict[str, Any] = field(default_factory=dict)
+    own_features: bool = False  # were they chosen, or are they the usual ones?
 
 
 def make_recipe(
@@ -107,8 +108,9 @@ def make_recipe(
     LEARNERS[learner].check(resolved)
     resolved |= LEARNERS[learner].fixed
     _check_structure(structure, learner, resolved)
+    own = bool(features or task or lists)
     features = features or STRUCTURES[structure].features or chosen.features
-    return Recipe(structure, features, learner, seed, dict(lists or {}), resolved)
+    return Recipe(structure, features, learner, seed, dict(lists or {}), resolved, own)
 
 
 def _check_structure(structure: str, learner: str, settings: dict[str, Any]) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 from marginalia.config import Setting, named_numbers
 from marginalia.errors import SettingsError
+from marginalia.learn.provenance import check_provenance_settings
 
 PENALTIES = ("l2", "l1", "l1-cumulative")
 SETTINGS = (
@@ -64,6 +65,7 @@ def check_regularisers(settings: Mapping[str, Any]) -> None:
     if len(chosen) > 1:
         raise SettingsError(f"found the penalties {' and '.join(chosen)}, expected one of them.")
     dropout_of(settings)
+    check_provenance_settings(settings)
     several = settings["shuffle-average"] > 1
     if several and settings["parallel"] == "mix":
         raise SettingsError("found shuffle-average and parallel=mix, expected one of them.")

@@ -155,6 +155,9 @@ class LearnerRun(Protocol):
     def voters(self) -> tuple[_core.WeightTable, int] | None:
         """The table whose versions vote, and how many there are; None if the finished weights decide."""
 
+    def lessons(self) -> _core.Lessons | None:
+        """What each example has of each of the finished weights, if that is kept."""
+
     def start_from(self, rows: _core.SparseRows) -> None:
         """Begin with these weights instead of none."""
 

@@ -71,6 +71,9 @@ class ShuffleAverage:
     def voters(self) -> None:
         """Nobody votes."""
 
+    def lessons(self) -> None:
+        """Nobody keeps them."""
+
     def start_from(self, rows: _core.SparseRows) -> None:
         """All begin there."""
         for run in self._runs:
@@ -137,6 +140,9 @@ class Mixing:
 
     def voters(self) -> None:
         """Nobody votes."""
+
+    def lessons(self) -> None:
+        """Nobody keeps them."""
 
     def start_from(self, rows: _core.SparseRows) -> None:
         """All begin there."""
@@ -222,6 +228,9 @@ class MeanStart:
 
     def voters(self) -> None:
         """Nobody votes."""
+
+    def lessons(self) -> None:
+        """Nobody keeps them."""
 
     def start_from(self, rows: _core.SparseRows) -> None:
         """Who is given weights needs no start."""

@@ -11,12 +11,14 @@ import numpy as np
 import numpy.typing as npt
 
 from marginalia import _core
+from marginalia.corpus.blocks import ATTRIBUTES
 from marginalia.decode.structures import STRUCTURES
 from marginalia.decode.tagger import Tagger
+from marginalia.errors import DataError, SettingsError
 from marginalia.evaluate import Report
 from marginalia.features.compiling import load_phrases
 from marginalia.features.loading import load_features
-from marginalia.features.program import Program
+from marginalia.features.program import EXPLICIT, Program
 from marginalia.learn.data import Corpus, LabelCoder, TrainingSet, unit_of
 from marginalia.learn.dev import DevSet
 from marginalia.learn.diagnostics import boosting_of, bound_of, has_bound, margin_of, summary_of
@@ -26,6 +28,7 @@ from marginalia.learn.run import Batch, Counts, Order, Round, Setup
 from marginalia.learn.samples import SampleWeights, class_weights_of
 from marginalia.learn.warm import WarmStart, state_arrays
 from marginalia.model import SavedModel, phrases_of
+from marginalia.model.freezing import frozen_arrays
 
 
 @dataclass(frozen=True)
@@ -79,6 +82,8 @@ class Training:
         self._started = time.perf_counter()
         warm = None if start is None else WarmStart(start)
         self._program = start.program if start is not None else self._load_program(corpus)
+        for data in (corpus, dev):
+            _check_attributes(self._program, data)
         self._phrases = load_phrases(self._program) if start is None else phrases_of(start)
         kind, settings = STRUCTURES[recipe.structure], recipe.settings
         compiled = kind.compile(self._program, corpus.layout.columns, self._phrases)
@@ -99,6 +104,7 @@ class Training:
         self._dev = None if dev is None else DevSet(dev, self.data.extraction, self.coder, unit)
         self._best: _core.SparseRows | None = None
         self._best_voters: tuple[_core.WeightTable, int] | None = None
+        self._best_lessons: _core.Lessons | None = None
         self._best_round: Round | None = None
         self._counted = Counts()
         self.history: list[Progress] = []
@@ -117,8 +123,19 @@ class Training:
 
     def _load_program(self, corpus: Corpus) -> Program:
         layout = corpus.layout
+        if layout.format == "crfsuite":
+            return self._explicit()
         templates = STRUCTURES[self.recipe.structure].list_templates
         return load_features(self.recipe.features, layout.columns, layout.label, self.recipe.lists, templates)
+
+    def _explicit(self) -> Program:
+        """The features are those of the data; others that were asked for are refused."""
+        if self.recipe.own_features and (self.recipe.features != ATTRIBUTES or self.recipe.lists):
+            raise SettingsError(
+                f"features: found '{self.recipe.features}', but the data have explicit attributes, which are "
+                "the features: choose no task, features or lists."
+            )
+        return EXPLICIT
 
     def _setup(self) -> Setup:
         return Setup(
@@ -220,6 +237,7 @@ class Training:
                 fingerprint=self.data.fingerprint,
                 history=[_stable(record) for record in self.history],
                 diagnostics=self._diagnostics(rows),
+                files=self.data.origins.files,
                 arrays=arrays,
             )
         )
@@ -227,15 +245,13 @@ class Training:
     def _arrays(self, rows: _core.SparseRows) -> dict[str, npt.NDArray[Any]]:
         """The arrays of the model file; see docs/model-file.md."""
         voters = self._run.voters() if self._best is None else self._best_voters
-        arrays: dict[str, Any] = rows.freeze(self.data.index, len(self.coder.labels), *(voters or ()))
-        outputs = arrays.pop("outputs")
-        narrow = not outputs.size or int(outputs.max()) < 1 << 16
-        arrays["narrow" if narrow else "wide"] = outputs.astype(np.uint16 if narrow else np.uint32)
-        at, constants = rows.cells(0)
-        arrays["constant_at"], arrays["constants"] = at[constants != 0], constants[constants != 0]
-        if "names" in arrays:
-            arrays["names"] = np.frombuffer(arrays["names"], np.uint8)
-        return arrays
+        lessons = self._run.lessons() if self._best is None else self._best_lessons
+        more: dict[str, Any] = {} if voters is None else {"voters": voters[0], "versions": voters[1]}
+        if lessons is not None:
+            examples, most = len(self.data.origins), self.recipe.settings["lessons"]
+            more |= {"lessons": lessons, "most": most, "examples": examples}
+        arrays = frozen_arrays(rows, self.data.index, len(self.coder.labels), **more)
+        return arrays if lessons is None else arrays | self.data.origins.arrays()
 
     def _diagnostics(self, rows: _core.SparseRows) -> dict[str, Any]:
         found = summary_of(self._counted) if self._run.has_mistakes else {}
@@ -258,6 +274,7 @@ class Training:
                 self._best, self.report = rows, report
                 if voters := self._run.voters():  # the run goes on to change them
                     self._best_voters = (voters[0].clone(), voters[1])
+                self._best_lessons = self._run.lessons()
         if best:
             self._best_round = self._run.round
         record = self._progress(counts, True, None if report is None else report.f1, best)
@@ -292,6 +309,16 @@ class Training:
             round.confidence,
             round.bound,
         )
+
+
+def _check_attributes(program: Program, corpus: Corpus | None) -> None:
+    """Data and features are both of explicit attributes, or both of columns."""
+    if corpus is None or program.explicit == (corpus.layout.format == "crfsuite"):
+        return
+    found, expected = "columns of text", "explicit attributes"
+    if not program.explicit:
+        found, expected = expected, found
+    raise DataError(f"found data with {found}, expected {expected}, as the features need", file=corpus.name)
 
 
 def _order_seed(seed: int, number: int, part: int) -> int:

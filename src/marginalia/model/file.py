@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 
 from marginalia.errors import ModelError
-from marginalia.model.saved import Arrays, SavedModel
+from marginalia.model.provenance import Arrays
+from marginalia.model.saved import SavedModel
 
 FORMAT = "marginalia"
 VERSION = 2  # 2: votes, locally normalised models, learning states

@@ -7,6 +7,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from marginalia.model.constants import KINDS as CONSTANTS
+from marginalia.model.constants import constant_at
 from marginalia.model.saved import SavedModel
 
 Picks = npt.NDArray[np.intp]
@@ -69,18 +71,12 @@ class Inspection:
     def transitions(self, top: int, label: str | None = None) -> dict[str, list[Weighted]]:
         """The strongest start, end, transition and trigram weights, either way, best first."""
         at, values = self._arrays["constant_at"].astype(np.int64), self._arrays["constants"]
-        bounds = np.cumsum([0, self._size, self._size, self._size**2, (self._size + 1) * self._size**2])
-        found: dict[str, list[Weighted]] = {}
-        for kind, low, high in zip(
-            ("start", "end", "transition", "trigram"), bounds, bounds[1:], strict=False
-        ):
-            inside = np.flatnonzero((at >= low) & (at < high))
-            ranked = inside[np.argsort(-np.abs(values[inside]), kind="stable")]
-            named = (Weighted(kind, self._constant(kind, int(at[i] - low)), float(values[i])) for i in ranked)
-            chosen = [item for item in named if label is None or label in item.labels][:top]
-            if chosen:
-                found[kind] = sorted(chosen, key=lambda item: -item.weight)
-        return found
+        found: dict[str, list[Weighted]] = {kind: [] for kind in CONSTANTS}
+        for i in np.argsort(-np.abs(values), kind="stable").tolist():
+            kind, labels = self._constant(int(at[i]))
+            if len(found[kind]) < top and (label is None or label in labels):
+                found[kind].append(Weighted(kind, labels, float(values[i])))
+        return {kind: sorted(items, key=lambda item: -item.weight) for kind, items in found.items() if items}
 
     def _of_label(self, label: int) -> Picks:
         # An edge feature belongs to the later one of its two labels.
@@ -101,11 +97,7 @@ class Inspection:
         labels = tuple(self._saved.labels[i] for i in pair)
         return Weighted(self._saved.feature_name(int(self._rows[cell])), labels, float(self._weights[cell]))
 
-    def _constant(self, kind: str, at: int) -> tuple[str, ...]:
+    def _constant(self, at: int) -> tuple[str, tuple[str, ...]]:
         labels = [*self._saved.labels, "^"]  # the last one stands for what is before the sentence
-        places = {"start": 1, "end": 1, "transition": 2, "trigram": 3}[kind]
-        names: list[str] = []
-        for _ in range(places - 1):
-            at, last = divmod(at, self._size)
-            names.insert(0, labels[last])
-        return (labels[at], *names)
+        kind, ids = constant_at(at, self._size)
+        return kind, tuple(labels[i] for i in ids)

@@ -11,8 +11,8 @@ import numpy.typing as npt
 from marginalia import _core
 from marginalia.errors import ModelError
 from marginalia.features.program import Program
+from marginalia.model.provenance import Arrays, check_provenance
 
-Arrays = dict[str, npt.NDArray[Any]]
 LEAST_TEMPERATURE, MOST_TEMPERATURE = 1e-6, 1e12
 BLOCK = 64  # slots that share a base in shrunk models, as kBlock in core/weights/frozen.hpp
 
@@ -24,7 +24,8 @@ class SavedModel:
     `labels` are spelled in the scheme `encoding`; users see `scheme`. `columns` are those of the
     training data, `label` the one among them to predict, `options` those of their reader. `arrays` hold
     the weights (see docs/model-file.md). `calibration` has the `temperature` that makes scores
-    log-probabilities, if one was fitted.
+    log-probabilities, if one was fitted. `files` are those that provenance cites; `edits` has a record for
+    each time that weights were changed by hand.
     """
 
     labels: tuple[str, ...]
@@ -43,6 +44,8 @@ class SavedModel:
     history: list[dict[str, Any]] = field(default_factory=list)
     diagnostics: dict[str, Any] = field(default_factory=dict)
     calibration: dict[str, Any] = field(default_factory=dict)
+    files: list[str] = field(default_factory=list)
+    edits: list[dict[str, Any]] = field(default_factory=list)
     arrays: Arrays = field(default_factory=dict, repr=False)
 
     def metadata(self) -> dict[str, Any]:
@@ -58,6 +61,7 @@ class SavedModel:
             program = Program.from_json(data["program"])
             _check_layout(checked, program)
             _check_arrays(arrays)
+            check_provenance(arrays, checked["files"])
         except (KeyError, TypeError, ValueError) as error:
             raise ModelError(f"the model's description is damaged: {error!r}") from error
         return cls(program=program, arrays=arrays, **checked)
@@ -166,14 +170,16 @@ _KINDS: dict[str, tuple[type, ...]] = {
     "history": (list,),
     "diagnostics": (dict,),
     "calibration": (dict,),
+    "files": (list,),
+    "edits": (list,),
 }
-_YOUNGER = ("diagnostics", "calibration")  # older files have none
+_YOUNGER = ("diagnostics", "calibration", "files", "edits")  # older files have none
 
 
 def _checked(data: dict[str, Any]) -> dict[str, Any]:
     values = {}
     for name, kinds in _KINDS.items():
-        value = data.get(name, {}) if name in _YOUNGER else data[name]
+        value = data.get(name, kinds[0]()) if name in _YOUNGER else data[name]
         if not isinstance(value, kinds):
             raise TypeError(f"{name} is {type(value).__name__}")
         values[name] = value
@@ -191,8 +197,11 @@ def _check_layout(data: dict[str, Any], program: Program) -> None:
     unknown = sorted({data["label"], *program.columns} - set(data["columns"]))
     if unknown:
         raise ValueError(f"there is no column {', '.join(unknown)}")
-    if not all(isinstance(record, dict) for record in data["history"]):
-        raise TypeError("history is not a list of records")
+    for name in ("history", "edits"):
+        if not all(isinstance(record, dict) for record in data[name]):
+            raise TypeError(f"{name} is not a list of records")
+    if not all(isinstance(name, str) for name in data["files"]):
+        raise TypeError("files is not a list of names")
     temperature = data["calibration"]["temperature"] if data["calibration"] else 1.0
     if type(temperature) not in (int, float) or not LEAST_TEMPERATURE <= temperature <= MOST_TEMPERATURE:
         raise ValueError(f"the temperature is {temperature!r}")

@@ -1,8 +1,8 @@
 """A smaller model of the same kind: fewer weights, of fewer bits, under shorter keys.
 
-Features whose greatest weight is small go first. Names, votes, learning state and the record of the training
-go always. Features are kept under the upper 32 bits of their keys; if two share those, the one with the
-greater weights stays.
+Features whose greatest weight is small go first. Names, votes, provenance, learning state and the record of
+the training go always. Features are kept under the upper 32 bits of their keys; if two share those, the one
+with the greater weights stays.
 Weights of 16 bits are steps of one size, those of 8 bits are places in a table of 255 numbers, whose steps
 are a share of the number (docs/shrink.md has the formulas).
 """
@@ -16,7 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from marginalia.model.file import to_bytes
-from marginalia.model.saved import BLOCK, Arrays, SavedModel
+from marginalia.model.provenance import Arrays
+from marginalia.model.saved import BLOCK, SavedModel
 
 BITS = (32, 16, 8)
 _SLACK = 64  # bytes that the header may grow by, with the digits in it
@@ -70,7 +71,7 @@ class Shrinker:
         lists = {name: array for name, array in self._saved.arrays.items() if name.startswith("list.")}
         arrays = self._table(rows) | extra | {"weights": codes} | listed | constants | lists
         program = replace(self._saved.program, left_out=())
-        return replace(self._saved, arrays=arrays, program=program, history=[], diagnostics={})
+        return replace(self._saved, arrays=arrays, program=program, history=[], diagnostics={}, files=[])
 
     def fitting(self, bits: int, size: int) -> int | None:
         """How many weights may stay if the file is to have so many bytes; None if it cannot."""

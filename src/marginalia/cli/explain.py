@@ -1,0 +1,185 @@
+"""`marginalia explain`: why a sentence is labelled as it is."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from marginalia.cli.arguments import UsageError, Verbs, add_reading, natural, verb_parser
+from marginalia.cli.layouts import input_layout, model_layout
+from marginalia.cli.output import check_writable, opened_target
+from marginalia.cli.reading import READER_OPTIONS, must_exist
+from marginalia.cli.tag import named
+from marginalia.cli.text import Paint
+from marginalia.errors import DataError
+
+if TYPE_CHECKING:
+    from marginalia.corpus.batches import Layout
+    from marginalia.corpus.records import Sentence
+    from marginalia.decode import Explanation, Tagger
+    from marginalia.model.provenance import Citation
+
+_DESCRIPTION = """\
+Say why a model labels a sentence as it does: what its choice has in score over another output,
+split over features, transitions and phrase lists, in words, the largest part first. The parts
+sum to the difference. The other output is the runner-up, or what --against names. TEXT is one
+sentence; if the model needs more columns than words, tokens are written word/pos."""
+
+_EXAMPLES = """\
+  marginalia explain model.mg "He/PRP reckons/VBZ so/RB"
+  marginalia explain model.mg "He/PRP reckons/VBZ so/RB" --against 2=B-NP
+  marginalia explain model.mg --input test.txt --sentence 3 --against 2-4=NP --html why.html
+  marginalia explain model.mg --input test.txt --cite 3 --training train.txt
+"""
+
+
+def add_parser(verbs: Verbs) -> None:
+    """Declare the verb."""
+    parser = verb_parser(verbs, "explain", "say why a sentence is labelled so", _DESCRIPTION, _EXAMPLES)
+    parser.add_argument("model", metavar="MODEL", help="a model file")
+    parser.add_argument("text", metavar="TEXT", nargs="?", help="a sentence (default: see --input)")
+    parser.add_argument("--input", metavar="FILE", help="take the sentence from a file (-: standard input)")
+    parser.add_argument(
+        "--sentence", metavar="N", type=natural, help="which sentence of the file, from 1 on (default: 1)"
+    )
+    parser.add_argument(
+        "--against",
+        metavar="WHAT",
+        help="another output: all its labels; or the best one with a label, 3=B-NP, or a span, 3-5=NP "
+        "(default: the runner-up)",
+    )
+    parser.add_argument("--top", metavar="N", type=natural, default=20, help="how many reasons (default: 20)")
+    parser.add_argument(
+        "--cite", metavar="N", type=natural, default=0, help="name N training examples that taught a reason"
+    )
+    parser.add_argument(
+        "--training", metavar="FILE", action="append", default=[], help="with --cite: files to quote from"
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
+    parser.add_argument("--html", metavar="FILE", help="write a page instead of text (-: standard output)")
+    parser.add_argument("--no-color", action="store_true", help="no colours (also: NO_COLOR=1)")
+    add_reading(parser, "as the model's training data", unlabelled=True)
+    parser.set_defaults(run=run, take=take)
+
+
+def take(args: argparse.Namespace, word: str) -> bool:
+    """What stands behind options is the text, if there was none."""
+    free = args.text is None
+    args.text = word if free else args.text
+    return free
+
+
+def run(args: argparse.Namespace) -> int:
+    """The verb."""
+    from marginalia.decode import load
+
+    _check(args)
+    tagger = load(args.model)
+    sentence = text_sentence(tagger, args) if args.input is None else file_sentence(tagger, args)
+    explanation = tagger.explain(sentence, args.against, cite=args.cite)
+    if args.training:
+        explanation = _quoted(explanation, tagger, args)
+    _show(explanation, args)
+    return 0
+
+
+def _check(args: argparse.Namespace) -> None:
+    if (args.text is None) == (args.input is None):
+        raise UsageError("expected a TEXT to explain, or --input FILE.")
+    if args.input is None and args.sentence is not None:
+        raise UsageError("--sentence is for --input FILE.")
+    if args.sentence == 0:
+        raise UsageError("--sentence: found 0, expected a number from 1 on.")
+    if args.training and not args.cite:
+        raise UsageError("--training is for --cite N.")
+    if args.html is not None and args.json:
+        raise UsageError("found --html and --json, expected one of them.")
+    must_exist([path for path in (args.input, *args.training) if path is not None])
+    if args.html not in (None, "-"):
+        check_writable(args.html, [args.model, *args.training, *([args.input] if args.input else [])])
+
+
+def text_sentence(tagger: Tagger, args: argparse.Namespace) -> Mapping[str, Sequence[str]]:
+    """The columns of a sentence that stands on the command line."""
+    from marginalia.corpus.tokenizers import tokenizer_named
+
+    flags = ["--format", "--columns", "--label", *(o.flag for o in READER_OPTIONS if o.name != "tokenizer")]
+    given = [f for f in flags if getattr(args, f.removeprefix("--").replace("-", "_")) is not None]
+    if given:
+        raise UsageError(f"{given[0]} is for --input FILE.")
+    if tagger.saved.program.explicit:
+        raise UsageError("the model was trained on explicit attributes: give an item file with --input FILE.")
+    columns, saved = tagger.feature_columns, tagger.saved
+    usual = {"segmented": "characters", "jsonl": "words"}.get(saved.format, "whitespace")
+    kept = saved.options.get("tokenizer", usual) if len(columns) == 1 else "whitespace"
+    cuts = tokenizer_named(args.tokenizer or kept)(args.text)
+    tokens = [args.text[start:end] for start, end in cuts]
+    if not tokens:
+        raise DataError("TEXT: found no tokens, expected at least one")
+    rows = [token.rsplit("/", len(columns) - 1) for token in tokens]
+    for number, row in enumerate(rows, 1):
+        if len(row) < len(columns) or not all(row):
+            form = "/".join(columns)
+            raise DataError(f"TEXT: token {number}: found '{'/'.join(row)}', expected {form}")
+    return {name: [row[i] for row in rows] for i, name in enumerate(columns)}
+
+
+def file_sentence(tagger: Tagger, args: argparse.Namespace) -> Sentence:
+    """The sentence of a file that was asked for."""
+    number = args.sentence or 1
+    sentences = _sentences(tagger, args.input, input_layout(tagger.saved, args))
+    found = next(islice(sentences, number - 1, None), None)
+    if found is None:
+        raise DataError(f"found no sentence {number}", file=args.input)
+    return found
+
+
+def _sentences(tagger: Tagger, path: str, layout: Layout) -> Iterator[Sentence]:
+    """What the model labels at once, one after another."""
+    from marginalia.corpus.batches import read_batches
+
+    for batch in read_batches(path, layout):
+        if batch.block.table.tokens:
+            block = named(batch, tagger).block
+            by_document = tagger.saved.settings.get("unit") == "document"
+            yield from (block.by_document() if by_document else block).sentences()
+
+
+def _quoted(explanation: Explanation, tagger: Tagger, args: argparse.Namespace) -> Explanation:
+    """With the texts of the cited examples that are in the training files at hand."""
+    from marginalia.corpus.blocks import pack
+
+    cited = {(c.file, c.number) for r in explanation.reasons[: args.top] for c in r.citations}
+    texts: dict[tuple[str | None, int], str] = {}
+    for path in args.training:
+        name = os.path.basename(path)
+        numbers = {number for file, number in cited if file == name}
+        if not numbers:
+            continue
+        layout = model_layout(tagger.saved, args)
+        for number, sentence in enumerate(islice(_sentences(tagger, path, layout), max(numbers)), 1):
+            if number in numbers:
+                columns = tagger.feature_columns
+                texts[name, number] = " ".join(pack([sentence], columns).readable(columns[0]))
+
+    def text_of(citation: Citation) -> str | None:
+        return texts.get((citation.file, citation.number))
+
+    return explanation.quoting(text_of)
+
+
+def _show(explanation: Explanation, args: argparse.Namespace) -> None:
+    from marginalia.decode.telling import lines_of
+
+    if args.html is not None:
+        with opened_target(args.html) as target:
+            target.write(explanation.to_html(args.top).encode())
+    elif args.json:
+        print(json.dumps({"model": args.model} | explanation.to_json(args.top), ensure_ascii=False))
+    else:
+        print("\n".join(lines_of(explanation, args.top, Paint(sys.stdout, not args.no_color))))

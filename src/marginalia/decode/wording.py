@@ -1,0 +1,140 @@
+"""Features and transitions in words: what a template saw, and where."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from marginalia.decode.decoder import Term
+from marginalia.features.compiling import extracted
+from marginalia.features.program import Attribute, Program, Template, Value
+
+# What a function makes of a column, as the subject of a sentence: {} is the column with its place.
+_SUBJECTS: dict[str, str] = {
+    "column": "{}",
+    "lower": "{} in lower case",
+    "prefix": "the prefix of {n} of {}",
+    "suffix": "the suffix of {n} of {}",
+    "lower-prefix": "the prefix of {n}, in lower case, of {}",
+    "lower-suffix": "the suffix of {n}, in lower case, of {}",
+    "shape": "the shape of {}",
+    "collapsed-shape": "the collapsed shape of {}",
+    "char-class": "the character class of {}",
+    "match": "what '{a}' matches in {}",
+    "lower-match": "what '{a}' matches in {}, in lower case,",
+}
+_COUNTED = ("", "", "two ", "three ", "four ", "five ")
+_LIST = {"B": "begins", "I": "goes on with", "1": "is"}
+
+
+def words_of(program: Program, chosen: Term | None, other: Term | None, length: int) -> str:
+    """A term that one or two outputs of a sentence of this length have, as a person would say it."""
+    term = chosen or other
+    assert term is not None, "one of the outputs has the term"
+    if term.kind == "feature" and term.template is None:
+        return f"the attribute '{term.feature}'" + ("" if term.times == 1 else f" is {term.times:g}")
+    if term.template is None:
+        said = [_constant(side) for side in (chosen, other) if side is not None]
+        return said[0] if len(said) == 1 else f"{said[0]}, not {_arrows(other)}"
+    template = extracted(program)[term.template]
+    said = [
+        _value(program, piece, text, term, length)
+        for piece, text in zip(template.pieces, term.texts, strict=True)
+        if isinstance(piece, Value)
+    ]
+    return " and ".join(said) or _nothing(template)
+
+
+def _arrows(term: Term | None) -> str:
+    return " → ".join(term.labels) if term is not None else ""
+
+
+def _constant(term: Term) -> str:
+    arrow = _arrows(term)
+    if term.kind == "normaliser":
+        return f"what else could follow {arrow}" if arrow else "what else could come first"
+    if term.feature in ("start", "end"):
+        return f"the sentence {term.feature}s with {arrow}"
+    before = "^ → " if term.feature == "trigram" and len(term.labels) == 2 else ""
+    return f"transition {before}{arrow}"
+
+
+def _nothing(template: Template) -> str:
+    return "the plain label" if template.scope == "node" else "the template has no values"
+
+
+def _value(program: Program, value: Value, text: str, term: Term, length: int) -> str:
+    if value.anchor == "length":
+        return f"the segment has {text} token{'' if text == '1' else 's'}"
+    attribute = program.attributes[value.attribute]
+    where = _outside(value, term, length)
+    if where is not None:
+        return f"there is no {attribute.column or 'token'} {where}"
+    if value.anchor == "i" and text == "_none":
+        return f"there is no {attribute.column} between the segment's ends"
+    place = _place(attribute.column or "token", value)
+    predicate = _PREDICATES.get(attribute.function)
+    if predicate is not None:
+        return predicate(place, attribute, text)
+    subject = _SUBJECTS.get(attribute.function, attribute.function + " of {}")
+    letters = f"{attribute.argument} letter{'' if attribute.argument == '1' else 's'}"
+    return f"{subject.format(place, n=letters, a=attribute.argument)} is '{text}'"
+
+
+_PREDICATES: dict[str, Callable[[str, Attribute, str], str]] = {
+    "has": lambda place, a, text: f"{place} has {_article(a.argument)}",
+    "is": lambda place, a, text: f"{place} is {a.argument}",
+    "test": lambda place, a, text: (
+        f"'{a.argument}' {'matches' if text == 'true' else 'does not match'} {place}"
+    ),
+    "list": lambda place, a, text: f"{place} {_LIST.get(text, text)} a phrase of the list '{a.argument}'",
+    "first": lambda place, a, text: f"{place} is the first of the sentence",
+}
+
+
+def _article(flag: str) -> str:
+    return {"digit": "a digit", "upper": "an upper-case letter", "hyphen": "a hyphen"}.get(flag, flag)
+
+
+def _outside(value: Value, term: Term, length: int) -> str | None:
+    """In words where a value is that lies outside the sentence; None if it does not."""
+    if value.anchor == "whole" or (value.anchor == "i" and term.last - term.first < 2):
+        return None
+    if value.absolute:
+        at = value.offset if value.offset >= 0 else length + value.offset
+    else:
+        base = {"b": term.first, "e": term.last}.get(value.anchor, term.inner)
+        at = base + value.offset
+    return None if 0 <= at < length or value.anchor == "j" else _beside(value)
+
+
+def _place(column: str, value: Value) -> str:
+    """A column's value as a subject: `the word before`, `the pos two after the segment`."""
+    if value.absolute:
+        number = value.offset if value.offset >= 0 else -value.offset - 1
+        end = "of the sentence" if value.offset >= 0 else "from the end of the sentence"
+        return f"{column} {number + 1} {end}"
+    if value.anchor == "whole":
+        return f"the whole segment's {column}"
+    if value.anchor == "i":
+        return f"a {column} between the segment's ends" + (f" ({value.offset:+})" if value.offset else "")
+    if value.anchor == "j":
+        return f"a {column} of the segment" + (f" ({value.offset:+})" if value.offset else "")
+    if value.anchor in ("b", "e") and value.offset == 0:
+        return f"the segment's {'first' if value.anchor == 'b' else 'last'} {column}"
+    return f"the {column} {_beside(value)}".rstrip()
+
+
+def _beside(value: Value) -> str:
+    offset, anchor = value.offset, value.anchor
+    if value.absolute:
+        return "there"
+    if offset == 0:
+        return ""
+    size = abs(offset)
+    counted = _COUNTED[size] if size < len(_COUNTED) else f"{size} "
+    direction = "before" if offset < 0 else "after"
+    if anchor == "b":
+        return f"{counted}{direction} the segment" if offset < 0 else f"{counted}after the segment's first"
+    if anchor == "e":
+        return f"{counted}{direction} the segment" if offset > 0 else f"{counted}before the segment's last"
+    return f"{counted}{direction}"
