@@ -71,32 +71,44 @@ std::vector<Scored> Segments::k_best(std::size_t i, std::size_t k) {
   return found;
 }
 
-// The row of a feature of example i; kNoRow if it has none and `adds` is false.
-std::uint32_t Segments::row_of(std::uint64_t key, const SegmentProgram::Origin& origin, std::size_t i,
-                               bool adds) {
+void Segments::meet(const Segment& segment, double count) {
+  data_.program.for_segment(scoring_.x, segment.begin, segment.last,
+                            [&](std::uint64_t key, const SegmentProgram::Origin& origin) {
+                              if (!leaves_out_key(key))
+                                met_.push_back({key, origin, segment.type, kNoRow, count});
+                            });
+}
+
+// The rows of the features of example i that were met. Those without one get one, if `adds`, all at once:
+// whoever adds waits for all who read.
+void Segments::find_rows(std::size_t i, bool adds) {
   FeatureIndex& index = data_.index;
+  bool all_known = true;
   {
     const std::shared_lock reading(index.lock());
-    const std::uint32_t row = index.find(key);
-    if (row != kNoRow || !adds) return row;
+    for (const Met& one : met_) index.prefetch(one.key);
+    for (Met& one : met_) {
+      one.row = index.find(one.key);
+      all_known = all_known && one.row != kNoRow;
+    }
   }
+  if (all_known || !adds) return;
+  const auto text = [&](std::size_t token, std::uint32_t source) {
+    return data_.examples.text(i, token, source);
+  };
   const std::unique_lock writing(index.lock());
-  bool added = false;
-  const std::uint32_t row = index.find_or_add(key, Scope::node, added);
-  if (added && index.keeps_names())
-    index.add_name(data_.program.name(
-        origin, scoring_.x.length,
-        [&](std::size_t token, std::uint32_t source) { return data_.examples.text(i, token, source); }));
-  return row;
+  for (Met& one : met_) {
+    if (one.row != kNoRow) continue;
+    bool added = false;
+    one.row = index.find_or_add(one.key, Scope::node, added);
+    if (added && index.keeps_names()) index.add_name(data_.program.name(one.origin, scoring_.x.length, text));
+  }
 }
 
 void Segments::count_features(std::size_t i) {
   read(i);
-  for (const Segment& segment : shape_.segments(gold(i)))
-    data_.program.for_segment(scoring_.x, segment.begin, segment.last,
-                              [&](std::uint64_t key, const SegmentProgram::Origin& origin) {
-                                data_.index.count(row_of(key, origin, i, true));
-                              });
+  for (const Segment& segment : shape_.segments(gold(i))) meet(segment, 1.0);
+  tell_met(i, true, [&](const Coordinate& at, double) { data_.index.count(at.row); });
 }
 
 }  // namespace marginalia

@@ -87,9 +87,18 @@ class Segments {
   }
   void read(std::size_t i);
   const Scored& best_with(const std::vector<double>& costs);
-  std::uint32_t row_of(std::uint64_t key, const SegmentProgram::Origin& origin, std::size_t i, bool adds);
+  // A feature of one of an example's segments, and its row.
+  struct Met {
+    std::uint64_t key;
+    SegmentProgram::Origin origin;
+    std::uint32_t type;
+    std::uint32_t row;
+    double count;
+  };
+  void meet(const Segment& segment, double count);
+  void find_rows(std::size_t i, bool adds);
   template <class Sink>
-  void segment_features(std::size_t i, const Segment& segment, double count, Sink&& sink);
+  void tell_met(std::size_t i, bool adds, Sink&& sink);
   template <class Sink>
   void constants_of(const std::vector<Segment>& y, double count, Sink&& sink) const;
 
@@ -101,22 +110,24 @@ class Segments {
   SegmentScores scores_;
   SegmentViterbi viterbi_;
   Scored best_;
+  std::vector<Met> met_;
   std::size_t read_ = SIZE_MAX;  // the example whose values are in scoring_.x
   Dropout dropout_;
   std::uint64_t step_ = 0;
 };
 
+// Tells the features that were met, each with its row, and forgets them.
 template <class Sink>
-void Segments::segment_features(std::size_t i, const Segment& segment, double count, Sink&& sink) {
-  data_.program.for_segment(
-      scoring_.x, segment.begin, segment.last, [&](std::uint64_t key, const SegmentProgram::Origin& origin) {
-        if (leaves_out_key(key)) return;
-        const std::uint32_t row = row_of(key, origin, i, data_.open);
-        if (row == kNoRow || (!data_.open && row >= weights_.rows.size())) return;
-        const bool later = data_.program.is_of_tokens(origin.template_index) && origin.inner > segment.begin;
-        const std::uint32_t label = (later ? shape_.inside_label : shape_.begin_label)[segment.type];
-        sink(Coordinate{row, label, shape_.labels}, count);
-      });
+void Segments::tell_met(std::size_t i, bool adds, Sink&& sink) {
+  find_rows(i, adds);
+  for (const Met& one : met_) {
+    if (one.row == kNoRow || (!adds && one.row >= weights_.rows.size())) continue;
+    const bool later =
+        data_.program.is_of_tokens(one.origin.template_index) && one.origin.inner > one.origin.begin;
+    const std::uint32_t label = (later ? shape_.inside_label : shape_.begin_label)[one.type];
+    sink(Coordinate{one.row, label, shape_.labels}, one.count);
+  }
+  met_.clear();
 }
 
 template <class Sink>
@@ -131,7 +142,8 @@ template <class Sink>
 void Segments::features_of(std::size_t i, const Output& y, Sink&& sink) {
   read(i);
   const std::vector<Segment> segments = shape_.segments(y);
-  for (const Segment& segment : segments) segment_features(i, segment, 1.0, sink);
+  for (const Segment& segment : segments) meet(segment, 1.0);
+  tell_met(i, data_.open, sink);
   constants_of(segments, 1.0, sink);
 }
 
@@ -144,11 +156,12 @@ void Segments::difference(std::size_t i, const Output& y, const Output& z, Sink&
     std::size_t k = 0;
     for (const Segment& segment : of) {
       while (k < without.size() && without[k].begin < segment.begin) ++k;
-      if (k == without.size() || without[k] != segment) segment_features(i, segment, count, sink);
+      if (k == without.size() || without[k] != segment) meet(segment, count);
     }
   };
   only(ours, theirs, 1.0);
   only(theirs, ours, -1.0);
+  tell_met(i, data_.open, sink);
   constants_of(ours, 1.0, sink);
   constants_of(theirs, -1.0, sink);
 }

@@ -20,16 +20,18 @@ if TYPE_CHECKING:
         read_segmented,
     )
     from marginalia.decode import Tagged, Tagger, load
+    from marginalia.deploy import Shrunk, export, shrink
     from marginalia.errors import DataError, MarginaliaError, ModelError, SettingsError
-    from marginalia.learn import Progress, train
+    from marginalia.learn import Progress, calibrate, train
 
 __version__ = "0.1.0"
 
 _HOMES = {
     "corpus": ("Sentence", "Span", "read_conll", "read_conllu", "read_jsonl", "read_plain", "read_segmented"),
     "decode": ("Tagged", "Tagger", "load"),
+    "deploy": ("Shrunk", "export", "shrink"),
     "errors": ("DataError", "MarginaliaError", "ModelError", "SettingsError"),
-    "learn": ("Progress", "train"),
+    "learn": ("Progress", "calibrate", "train"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -40,15 +42,19 @@ __all__ = [
     "Progress",
     "Sentence",
     "SettingsError",
+    "Shrunk",
     "Span",
     "Tagged",
     "Tagger",
+    "calibrate",
+    "export",
     "load",
     "read_conll",
     "read_conllu",
     "read_jsonl",
     "read_plain",
     "read_segmented",
+    "shrink",
     "train",
 ]
 

@@ -130,7 +130,7 @@ def test_reasons_sum_to_the_difference(
     for other in outputs:
         if other == chosen:
             continue
-        labels = tagger._spelling.user_labels(other)
+        labels = tagger._shown.user_labels(other)
         found = tagger.explain(columns, labels)
         assert found.against == "given"
         assert found.other.labels == tuple(labels)

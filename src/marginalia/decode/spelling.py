@@ -13,6 +13,7 @@ from marginalia.config import suggestion
 from marginalia.corpus.blocks import Block
 from marginalia.corpus.records import Span
 from marginalia.corpus.schemes import convert, labels_of, split_label, validate
+from marginalia.decode.confidence import shown_as_they_are
 from marginalia.errors import DataError
 from marginalia.model import SavedModel
 
@@ -24,9 +25,7 @@ class Spelling:
 
     def __init__(self, saved: SavedModel) -> None:
         self._saved, self.scheme = saved, saved.scheme
-        # The spans of documents may go on from one sentence to the next: as labels of sentences they may not.
-        crosses = saved.scheme is not None and saved.settings.get("unit") == "document"
-        self._same = saved.scheme == saved.encoding and not crosses
+        self._same = shown_as_they_are(saved)
         self.labels = list(saved.labels) if self._same else _all_labels(saved)
         self._numbers = {label: i for i, label in enumerate(self.labels)}
 

@@ -1,23 +1,39 @@
-"""What a model makes of a sentence."""
+"""What users see: labels in their scheme, and labelled sentences."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+import numpy.typing as npt
+
+from marginalia.corpus.answers import Answer
+from marginalia.corpus.batches import Batch
 from marginalia.corpus.records import Span
 from marginalia.corpus.schemes import spans_of
+
+Ids = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True)
 class Tagged:
-    """A labelled sentence: its tokens, a label for each, and the spans they spell (if they spell spans)."""
+    """A labelled sentence: its tokens, a label for each, and the spans they spell (if they spell spans).
+
+    If it was asked for: how probable all of it is (`confidence`; for a model of documents: its document),
+    each label, and each of the `spans`; and the spans or tags that the model took back because it was not
+    sure enough (`abstained`), with their confidence. `label_confidence` is that of the labels before.
+    """
 
     tokens: tuple[str, ...]
     labels: tuple[str, ...]
     scheme: str | None = None
     score: float | None = None
+    confidence: float | None = None
+    label_confidence: tuple[float, ...] | None = None
+    span_confidence: tuple[float, ...] | None = None
+    abstained: tuple[tuple[Span, float], ...] = ()
 
     @cached_property
     def spans(self) -> tuple[Span, ...]:
@@ -26,3 +42,45 @@ class Tagged:
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
         return iter(zip(self.tokens, self.labels, strict=True))
+
+
+def tagged(
+    batch: Batch, answer: Answer, names: Sequence[str], word: str, scheme: str | None
+) -> Iterator[Tagged]:
+    """The labelled sentences of a batch; `names` are those of the ids, `word` the column of tokens."""
+    starts = batch.block.table.sentence_starts.tolist()
+    sure = answer.confidence
+    confidences = None if sure is None else sure.by_sentence(starts)
+    for s, record in enumerate(batch.sentences or ()):
+        here = slice(starts[s], starts[s + 1])
+        labels = tuple(names[i] for i in answer.ids[here].tolist())
+        plain = Tagged(tuple(record.columns[word]), labels, scheme)
+        if confidences is None:
+            yield plain
+            continue
+        said = labels if answer.first_said is None else [names[i] for i in answer.first_said[here].tolist()]
+        yield _with_confidence(plain, said, confidences[s])
+
+
+def _with_confidence(
+    plain: Tagged, said: Sequence[str], confidence: tuple[float, list[float], list[float]]
+) -> Tagged:
+    """`said`: the labels before the model took some back, whose confidences are given."""
+    whole, tokens, spans = confidence
+    if plain.scheme is not None:
+        by_span = dict(zip(spans_of(said, plain.scheme), spans, strict=True))
+        kept = plain.spans
+        gone = [(span, p) for span, p in by_span.items() if span not in set(kept)]
+    else:
+        by_span, kept = {}, ()
+        pairs = zip(said, plain.labels, tokens, strict=True)
+        gone = [(Span(i, i + 1, old), p) for i, (old, new, p) in enumerate(pairs) if old != new]
+    return Tagged(
+        plain.tokens,
+        plain.labels,
+        plain.scheme,
+        confidence=whole,
+        label_confidence=tuple(tokens),
+        span_confidence=tuple(by_span[span] for span in kept),
+        abstained=tuple(gone),
+    )
