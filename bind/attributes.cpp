@@ -9,6 +9,8 @@
 #include <string_view>
 #include <utility>
 
+#include "arrays.hpp"
+#include "base/unicode.hpp"
 #include "bind.hpp"
 
 namespace {
@@ -45,4 +47,8 @@ void bind_attributes(nb::module_& m) {
         "The value of an attribute for one string, or None.");
   m.def("evaluate_attribute", evaluate_bytes, nb::arg("function"), nb::arg("argument"), nb::arg("value"),
         "The same for bytes, which need not be valid UTF-8.");
+  m.def(
+      "unicode_tables",
+      [] { return nb::make_tuple(give(marginalia::class_table()), give(marginalia::lower_table())); },
+      "Ranges of kinds and scripts of characters, packed; and (first, last, step, distance) of lower case.");
 }

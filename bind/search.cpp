@@ -8,6 +8,7 @@
 
 #include "arrays.hpp"
 #include "bind.hpp"
+#include "confidences.hpp"
 #include "model_arrays.hpp"
 #include "search/beam.hpp"
 #include "search/chain_model.hpp"
@@ -189,6 +190,17 @@ BoundModel* make_model(const ChainShape& shape, const nb::dict& arrays) {
 
 void bind_search(nb::module_& m) {
   using namespace nb::literals;
+  nb::class_<Spelling>(m, "Spelling", "How labels spell spans.")
+      .def(
+          "__init__",
+          [](Spelling* self, const Input<std::uint32_t>& type, const Mask& inside, const Mask& relation,
+             const Mask& prefix) {
+            const auto copy = [](const auto& a) { return std::vector(a.data(), a.data() + a.size()); };
+            new (self) Spelling(copy(type), copy(inside), copy(relation), copy(prefix));
+          },
+          nb::arg("type").noconvert(), nb::arg("inside").noconvert(), nb::arg("relation").noconvert(),
+          nb::arg("prefix").noconvert());
+
   nb::class_<ChainShape>(m, "ChainShape", "Labels, order and legal transitions of a chain.")
       .def(nb::new_(&shape_of), "labels"_a, "order"_a, "transitions"_a, nb::arg("start").noconvert(),
            nb::arg("transition").noconvert(), nb::arg("end").noconvert(), "ends"_a, "local"_a = false,
@@ -247,6 +259,10 @@ void bind_search(nb::module_& m) {
           "program"_a, "table"_a, "space"_a, "Labels of all tokens of the table.")
       .def("voted", &voted, "program"_a, "table"_a, "k"_a, "space"_a,
            "The same by vote of all versions of the weights among the k best.")
+      .def("confidences", &confidences<BoundModel, Program, ChainModel::Space>, "program"_a, "table"_a,
+           nb::arg("labels").noconvert(), nb::arg("sentences").noconvert(), "spelling"_a, "factor"_a,
+           "space"_a,
+           "P(label) by token, P(span), first and last token of spans, P(output); scores times a factor.")
       .def(
           "lattice",
           [](const BoundModel& b, const Program& program, const TokenTable& table, std::size_t s,

@@ -11,6 +11,7 @@
 
 #include "arrays.hpp"
 #include "bind.hpp"
+#include "confidences.hpp"
 #include "features/segment_examples.hpp"
 #include "model_arrays.hpp"
 #include "search/segment_model.hpp"
@@ -268,6 +269,10 @@ void bind_model(nb::module_& m) {
           },
           "program"_a, "table"_a, "k"_a, "space"_a,
           "The same by vote of all versions of the weights among the k best.")
+      .def("confidences", &confidences<BoundSegmentModel, SegmentProgram, SegmentModel::Space>, "program"_a,
+           "table"_a, nb::arg("labels").noconvert(), nb::arg("sentences").noconvert(), "spelling"_a,
+           "factor"_a, "space"_a,
+           "P(label) by token, P(span), first and last token of spans, P(output); scores times a factor.")
       .def(
           "lattice",
           [](const BoundSegmentModel& b, const SegmentProgram& program, const TokenTable& table,

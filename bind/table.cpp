@@ -128,12 +128,21 @@ Ids intern_column(const TokenTable& table, std::uint32_t column, const std::vect
   return give(std::move(ids));
 }
 
+using Numbers = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
 nb::bytes render(const TokenTable& table, const std::vector<std::string>& labels, const Ids& ids,
-                 std::optional<char> separator) {
+                 std::optional<char> separator, const std::optional<Numbers>& numbers,
+                 const std::optional<Ids>& before) {
   std::string out;
+  const std::span<const double> values =
+      numbers ? std::span<const double>(numbers->data(), numbers->size()) : std::span<const double>();
   {
     nb::gil_scoped_release unlocked;
-    out = marginalia::render(table, labels, {ids.data(), ids.size()}, separator.value_or(table.separator()));
+    std::vector<marginalia::NamedColumn> columns;
+    if (before) columns.push_back({labels, {before->data(), before->size()}});
+    columns.push_back({labels, {ids.data(), ids.size()}});
+    out = marginalia::render(table, values, numbers ? numbers->shape(1) : 0, columns,
+                             separator.value_or(table.separator()));
   }
   return nb::bytes(out.data(), out.size());
 }
@@ -178,7 +187,8 @@ void bind_table(nb::module_& m) {
       .def("intern_column", &intern_column, "column"_a, "vocabulary"_a,
            "Ids of a column's values; -1 if unknown.")
       .def("render", &render, "labels"_a, "ids"_a.noconvert(), "separator"_a = nb::none(),
-           "The text with one more field per token line.")
+           "numbers"_a.noconvert() = nb::none(), "before"_a.noconvert() = nb::none(),
+           "The text with more fields per token line: numbers, labels[before], labels[ids].")
       .def("replace_column", &replaced, "column"_a, "labels"_a, "ids"_a.noconvert(),
            "The text with other values in a column.")
       .def_prop_ro(

@@ -1,6 +1,8 @@
 #include "base/table.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <unordered_map>
@@ -194,6 +196,20 @@ void check_labels(const TokenTable& table, std::span<const std::string> labels,
                                   std::to_string(labels.size()) + " exclusive");
 }
 
+namespace {
+
+void append_number(std::string& out, double number) {
+  if (std::isnan(number)) {
+    out += '_';
+    return;
+  }
+  char digits[400];  // enough for any double with four decimals
+  const auto end = std::to_chars(digits, digits + sizeof digits, number, std::chars_format::fixed, 4).ptr;
+  out.append(digits, end);
+}
+
+}  // namespace
+
 TokenTable parse_columns(std::string text, const ParseOptions& options) {
   return Parser(std::move(text), options).parse();
 }
@@ -233,29 +249,38 @@ TokenTable pack(const std::vector<std::vector<std::string_view>>& columns,
   return table;
 }
 
-std::string render(const TokenTable& table, std::span<const std::string> labels,
-                   std::span<const std::int32_t> ids, char separator) {
-  check_labels(table, labels, ids);
-  const bool outside = std::find(labels.begin(), labels.end(), "O") != labels.end();
-  const std::string_view filler = outside ? "O" : "_";
-  std::size_t bytes = table.text.size() + table.mark.size() * 2;
-  for (const std::int32_t id : ids) bytes += labels[id].size() + 1;
+std::string render(const TokenTable& table, std::span<const double> numbers, std::size_t width,
+                   std::span<const NamedColumn> columns, char separator) {
+  for (const NamedColumn& column : columns) check_labels(table, column.names, column.ids);
+  const std::size_t tokens = table.tokens();
+  if (numbers.size() != width * tokens)
+    throw std::invalid_argument("render: the numbers do not fit the tokens");
+  std::size_t bytes = table.text.size() + table.mark.size() * 2 * (width + columns.size());
+  for (const NamedColumn& column : columns)
+    for (const std::int32_t id : column.ids) bytes += column.names[id].size() + 1;
   std::string out;
-  out.reserve(bytes);
-  std::size_t copied = 0;
-  const auto insert = [&](std::size_t at, std::string_view label) {
+  out.reserve(bytes + numbers.size() * 7);
+  std::size_t copied = 0, mark = 0;
+  const auto copy_to = [&](std::size_t at) {
     out.append(table.text, copied, at - copied);
-    out += separator;
-    out += label;
     copied = at;
   };
-  std::size_t mark = 0;
-  for (std::size_t token = 0; token < table.tokens(); ++token) {
+  const auto add_mark = [&] {
+    copy_to(table.mark[mark++]);
+    for (std::size_t i = 0; i < width; ++i) (out += separator) += '_';
+    for (const NamedColumn& column : columns) {
+      const bool outside = std::find(column.names.begin(), column.names.end(), "O") != column.names.end();
+      (out += separator) += outside ? 'O' : '_';
+    }
+  };
+  for (std::size_t token = 0; token < tokens; ++token) {
     const std::size_t at = table.field_end(token);
-    for (; mark < table.mark.size() && table.mark[mark] < at; ++mark) insert(table.mark[mark], filler);
-    insert(at, labels[ids[token]]);
+    while (mark < table.mark.size() && table.mark[mark] < at) add_mark();
+    copy_to(at);
+    for (std::size_t i = 0; i < width; ++i) append_number(out += separator, numbers[token * width + i]);
+    for (const NamedColumn& column : columns) (out += separator) += column.names[column.ids[token]];
   }
-  for (; mark < table.mark.size(); ++mark) insert(table.mark[mark], filler);
+  while (mark < table.mark.size()) add_mark();
   return out.append(table.text, copied);
 }
 

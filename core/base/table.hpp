@@ -72,10 +72,17 @@ std::uint32_t character_column(const TokenTable& table, std::size_t token, std::
 TokenTable pack(const std::vector<std::vector<std::string_view>>& columns,
                 std::span<const std::uint32_t> lengths, std::span<const std::uint32_t> documents = {});
 
-// The text with labels[ids[token]] as one more field per token line; -DOCSTART- lines get "O", or "_" if
-// there is no such label. All other bytes stay as they are.
-std::string render(const TokenTable& table, std::span<const std::string> labels,
-                   std::span<const std::int32_t> ids, char separator);
+// A field per token: names[ids[token]].
+struct NamedColumn {
+  std::span<const std::string> names;
+  std::span<const std::int32_t> ids;
+};
+
+// The text with more fields per token line: `numbers` [tokens][width] with four decimals ("_": not a number),
+// then the columns. -DOCSTART- lines get "_" for numbers and, for a column, "O", or "_" if there is no such
+// name. All other bytes stay as they are. Throws std::invalid_argument.
+std::string render(const TokenTable& table, std::span<const double> numbers, std::size_t width,
+                   std::span<const NamedColumn> columns, char separator);
 
 // Throws std::invalid_argument unless there is one of the labels for each token.
 void check_labels(const TokenTable& table, std::span<const std::string> labels,

@@ -108,4 +108,17 @@ char32_t lower_of(char32_t code) {
   return static_cast<char32_t>(static_cast<std::int32_t>(code) + found->delta);
 }
 
+std::vector<std::uint32_t> class_table() {
+  return {std::begin(kRanges), std::end(kRanges)};
+}
+
+std::vector<std::int32_t> lower_table() {
+  std::vector<std::int32_t> flat;
+  for (const LowerRange& range : kLowers)
+    for (const auto number : {static_cast<std::int32_t>(range.first), static_cast<std::int32_t>(range.last),
+                              std::int32_t{range.step}, range.delta})
+      flat.push_back(number);
+  return flat;
+}
+
 }  // namespace marginalia

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "search/chain_claims.hpp"
+
 namespace marginalia {
 
 ChainModel::ChainModel(ChainShape shape, FrozenWeights weights, std::span<const std::uint32_t> constant_at,
@@ -107,6 +109,27 @@ std::vector<std::int32_t> ChainModel::voted(const Program& program, const TokenT
     for (const std::uint32_t label : chosen) labels.push_back(static_cast<std::int32_t>(label));
   }
   return labels;
+}
+
+Confidences ChainModel::confidences(const Program& program, const TokenTable& table,
+                                    std::span<const std::int32_t> labels,
+                                    std::span<const std::uint32_t> sentences, const Spelling& spelling,
+                                    double factor, Space& space) const {
+  if (spelling.labels != shape_.labels) throw std::invalid_argument("confidence: the spelling does not fit");
+  if (factor != 1.0 && (space.scaled_of != identity_ || space.factor != factor || !space.scaled)) {
+    space.scaled.emplace(constants_).scale(factor);
+    space.scaled_of = identity_;
+    space.factor = factor;
+  }
+  return confidences_of(table, labels, sentences, spelling,
+                        [&](std::size_t s, const Output& y, Claims& claims, std::span<double> tokens) {
+                          Lattice& scores = lattice(program, table, s, space);
+                          scores.finish();
+                          if (factor != 1.0) scores.scale(factor, *space.scaled);
+                          const double log_z =
+                              claim_probabilities(scores, spelling, claims, y, tokens, space.probabilities);
+                          return std::exp(path_score(scores, y.data()) - log_z);
+                        });
 }
 
 }  // namespace marginalia

@@ -4,11 +4,14 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "features/program.hpp"
 #include "search/chain.hpp"
+#include "search/claims.hpp"
+#include "search/forward_backward.hpp"
 #include "search/vote.hpp"
 #include "weights/frozen.hpp"
 
@@ -23,6 +26,10 @@ class ChainModel {
     std::vector<std::uint64_t> edge_end;   // [T + 1]
     Lattice lattice;
     ViterbiSpace viterbi;
+    ForwardBackwardSpace probabilities;
+    Identity scaled_of;  // whose constants, and times what, `scaled` are
+    double factor = 1.0;
+    std::optional<ChainConstants> scaled;
   };
 
   // `constant_at[k]` (a number in row 0) has the weight constants[k]. Throws std::invalid_argument.
@@ -45,6 +52,13 @@ class ChainModel {
   // log prefer. Rows of the log are those of the weights; one more holds the constants.
   std::vector<std::int32_t> voted(const Program& program, const TokenTable& table, const VoteLog& log,
                                   std::size_t k, Space& space) const;
+
+  // The probabilities of what given labels of all tokens claim, where those of outputs are proportional to
+  // exp(factor * score). The sentences of the table are parts of outputs only if `sentences`, first tokens of
+  // the ones that users see, are more. Throws std::invalid_argument.
+  Confidences confidences(const Program& program, const TokenTable& table,
+                          std::span<const std::int32_t> labels, std::span<const std::uint32_t> sentences,
+                          const Spelling& spelling, double factor, Space& space) const;
 
   // Calls f(token, edge, row, value) for the features of sentence s that the model knows.
   template <class F>

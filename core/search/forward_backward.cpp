@@ -329,10 +329,14 @@ void backward_order_2(const Lattice& lattice, Space& space, const AtToken& at) {
       space.node[s % n] += space.pairs[s];
     }
     add_scaled(space.transition.data(), space.pairs.data(), 1.0, width);
-    at(t, space.node.data(), space.pairs.data());
     if (lattice.varies()) remember_exp(space.pair_factors, lattice.pairs(t), n, n, n);
     for (std::size_t s = 0; s < width; ++s) space.ahead[s] = space.beta[s] / space.scale[t];
     weigh_pairs(space.ahead.data(), steps.data(), &space.emission[t * n], n);
+    if (space.want_triples && t > 1) {
+      space.triples.assign(trigrams.begin(), trigrams.begin() + static_cast<std::ptrdiff_t>(n * width));
+      for (std::size_t s = 0; s < n * width; ++s) space.triples[s] *= before[s / n] * space.ahead[s % width];
+    }
+    at(t, space.node.data(), space.pairs.data());
     if (t > 1) {
       retreat_pairs(before, trigrams.data(), space.ahead.data(), n, space.trigram.data(), space.beta.data());
       continue;

@@ -75,11 +75,27 @@ void ChainConstants::set(const ChainShape& shape, std::size_t at, double value) 
   }
 }
 
+void ChainConstants::scale(double factor) {
+  for (std::vector<double>* scores : {&start, &end, &transition, &trigram})
+    for (double& score : *scores) score *= factor;
+}
+
 void Lattice::begin(std::size_t tokens) {
   length = tokens;
   node.assign(tokens * labels(), 0.0);
   edges_ = nullptr;
   local_pairs_ = false;
+  factor_ = 1.0;
+  plain_ = nullptr;
+}
+
+void Lattice::scale(double factor, const ChainConstants& scaled) {
+  factor_ = factor;
+  plain_ = constants;
+  constants = &scaled;
+  if (local_pairs_) plain_node_ = node;
+  for (double& score : node) score *= factor;
+  if (varies()) keep_pairs();
 }
 
 void Lattice::set_edges(const EdgeWeights& weights, std::span<const std::uint32_t> rows,
@@ -98,10 +114,11 @@ void Lattice::keep_pairs() {
 }
 
 void Lattice::write_pairs(std::size_t t, double* scores) const {
-  std::copy(constants->transition.begin(), constants->transition.end(), scores);
+  const std::vector<double>& transition = plain_constants().transition;
+  std::copy(transition.begin(), transition.end(), scores);
   if (edges_ != nullptr)
-    edges_->add_rows(edge_rows_.subspan(edge_end_[t], edge_end_[t + 1] - edge_end_[t]),
-                     constants->transition.size(), scores);
+    edges_->add_rows(edge_rows_.subspan(edge_end_[t], edge_end_[t + 1] - edge_end_[t]), transition.size(),
+                     scores);
 }
 
 const double* Lattice::pairs_at(std::size_t t) const {
@@ -110,10 +127,13 @@ const double* Lattice::pairs_at(std::size_t t) const {
   if (pairs_of_[kept] == t) return scores;
   write_pairs(t, scores);
   pairs_of_[kept] = t;
-  if (!local_pairs_ || t + 1 == length) return scores;
-  std::vector<double> next(size);
-  write_pairs(t + 1, next.data());
-  for (std::size_t s = 0; s < size; ++s) scores[s] -= log_sum_of_choices(t + 1, s / n, s % n, next.data());
+  if (local_pairs_ && t + 1 < length) {
+    std::vector<double> next(size);
+    write_pairs(t + 1, next.data());
+    for (std::size_t s = 0; s < size; ++s) scores[s] -= log_sum_of_choices(t + 1, s / n, s % n, next.data());
+  }
+  if (factor_ != 1.0)
+    for (std::size_t s = 0; s < size; ++s) scores[s] *= factor_;
   return scores;
 }
 
@@ -122,12 +142,13 @@ const double* Lattice::pairs_at(std::size_t t) const {
 double Lattice::log_sum_of_choices(std::size_t t, std::size_t older, std::size_t before,
                                    const double* pairs) const {
   const std::size_t n = labels();
-  std::vector<double> scores(node.begin() + static_cast<std::ptrdiff_t>(t * n),
-                             node.begin() + static_cast<std::ptrdiff_t>((t + 1) * n));
+  const ChainConstants& plain = plain_constants();
+  const double* now = (plain_ == nullptr ? node : plain_node_).data() + t * n;
+  std::vector<double> scores(now, now + n);
   for (std::size_t c = 0; c < n; ++c) {
     scores[c] += pairs[before * n + c];
-    if (shape->order == 2) scores[c] += constants->trigram[(older * n + before) * n + c];
-    if (t + 1 == length) scores[c] += constants->end[c];
+    if (shape->order == 2) scores[c] += plain.trigram[(older * n + before) * n + c];
+    if (t + 1 == length) scores[c] += plain.end[c];
   }
   const double most = *std::max_element(scores.begin(), scores.end());
   if (most == kIllegal) return -kIllegal;

@@ -75,6 +75,7 @@ struct ChainConstants {
 
   explicit ChainConstants(const ChainShape& shape);
   void set(const ChainShape& shape, std::size_t at, double value);  // constant number `at` of row 0
+  void scale(double factor);  // for probabilities alone: the bounds, which only Viterbi needs, are not kept
 
  private:
   std::vector<std::uint8_t> is_narrow_;  // [L]
@@ -119,6 +120,8 @@ class Lattice {
   // To be called when all scores are set. For a shape that is local they become log-probabilities of each
   // label given those before it, so that an output's score is its log-probability.
   void finish();
+  // All scores times a factor, to be called once after finish(); `scaled` are the constants times the factor.
+  void scale(double factor, const ChainConstants& scaled);
 
   std::size_t labels() const { return shape->labels; }
   std::size_t states(std::size_t t) const {
@@ -159,12 +162,16 @@ class Lattice {
   void keep_pairs();
   double log_sum_of_choices(std::size_t t, std::size_t older, std::size_t before, const double* pairs) const;
   void make_local_by_label();
+  const ChainConstants& plain_constants() const { return plain_ == nullptr ? *constants : *plain_; }
 
   const EdgeWeights* edges_ = nullptr;
   std::vector<double> divisors_;  // [T][L] what was taken from node scores, where it depends on them alone
   bool local_pairs_ = false;      // order 2: what makes label t + 1 a choice goes into the pairs at t
   std::span<const std::uint32_t> edge_rows_;
-  std::span<const std::uint64_t> edge_end_;    // [T + 1]
+  std::span<const std::uint64_t> edge_end_;  // [T + 1]
+  double factor_ = 1.0;
+  const ChainConstants* plain_ = nullptr;  // as they were before scaling; pairs are scaled when made
+  std::vector<double> plain_node_;
   mutable std::vector<double> pairs_;          // [kept tokens][L][L]; token t is kept at t % kept
   mutable std::vector<std::size_t> pairs_of_;  // [kept] which token; 0: none, because the first has no pair
 };

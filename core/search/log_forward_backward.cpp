@@ -74,6 +74,7 @@ double log_forward_backward(const Lattice& lattice, bool want_pairs, Space& spac
       break;
     }
     space.pairs.assign(n * n, 0.0);
+    if (space.want_triples) space.triples.assign(t > 1 ? n * n * n : 0, 0.0);
     onward.assign(lattice.states(t - 1), {});
     for (std::size_t s = 0; s < lattice.states(t); ++s) {
       const std::size_t to = s % n;
@@ -87,6 +88,7 @@ double log_forward_backward(const Lattice& lattice, bool want_pairs, Space& spac
         if (space.trigram.empty()) return;
         const std::size_t older = t == 1 ? n : from / n;
         space.trigram[(older * n + previous) * n + to] += p;
+        if (space.want_triples && t > 1) space.triples[from * n + to] = p;
       });
     }
     add_scaled(space.transition.data(), space.pairs.data(), 1.0, n * n);

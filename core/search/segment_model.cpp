@@ -3,6 +3,8 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "search/segment_claims.hpp"
+
 namespace marginalia {
 
 SegmentModel::SegmentModel(SegmentShape shape, FrozenWeights weights,
@@ -22,6 +24,7 @@ SegmentScoring& SegmentModel::read(const SegmentProgram& program, const TokenTab
   if (space.owner != identity_ || space.program != &program) {
     space.owner = identity_;
     space.program = &program;
+    space.scaled.reset();
     space.scoring.emplace(program, shape_);
   }
   program.read(table, table.sentence[s], table.sentence[s + 1], identity_, space.extraction,
@@ -107,6 +110,26 @@ std::vector<std::int32_t> SegmentModel::voted(const SegmentProgram& program, con
     labels.insert(labels.end(), chosen.begin(), chosen.end());
   }
   return labels;
+}
+
+Confidences SegmentModel::confidences(const SegmentProgram& program, const TokenTable& table,
+                                      std::span<const std::int32_t> labels,
+                                      std::span<const std::uint32_t> sentences, const Spelling& spelling,
+                                      double factor, Space& space) const {
+  if (spelling.labels != shape_.labels) throw std::invalid_argument("confidence: the spelling does not fit");
+  const SegmentClaims answers(shape_, spelling);
+  return confidences_of(table, labels, sentences, spelling,
+                        [&](std::size_t s, const Output& y, Claims& claims, std::span<double>) {
+                          scores(program, table, s, space);
+                          if (factor != 1.0 && (!space.scaled || space.factor != factor)) {
+                            space.scaled.emplace(constants_).scale(factor);
+                            space.factor = factor;
+                          }
+                          const SegmentConstants& used = factor != 1.0 ? *space.scaled : constants_;
+                          if (factor != 1.0)
+                            for (double& score : space.scores.values) score *= factor;
+                          return answers.probability(used, y, claims, space.scores);
+                        });
 }
 
 }  // namespace marginalia

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "features/segment_program.hpp"
+#include "search/claims.hpp"
 #include "search/segment_scoring.hpp"
 #include "search/vote.hpp"
 #include "weights/frozen.hpp"
@@ -26,6 +27,8 @@ class SegmentModel {
     std::optional<SegmentScoring> scoring;
     SegmentScores scores;
     SegmentViterbi viterbi;
+    double factor = 1.0;  // times what `scaled` are the constants
+    std::optional<SegmentConstants> scaled;
   };
 
   // `constant_at[k]` (a number in row 0) has the weight constants[k]. Throws std::invalid_argument.
@@ -42,6 +45,11 @@ class SegmentModel {
   // The same by vote of all versions of the weights in the log, among the k best outputs.
   std::vector<std::int32_t> voted(const SegmentProgram& program, const TokenTable& table, const VoteLog& log,
                                   std::size_t k, Space& space) const;
+
+  // The probabilities of what given labels of all tokens claim, as those of ChainModel::confidences.
+  Confidences confidences(const SegmentProgram& program, const TokenTable& table,
+                          std::span<const std::int32_t> labels, std::span<const std::uint32_t> sentences,
+                          const Spelling& spelling, double factor, Space& space) const;
 
   // The scores of all segments of sentence s; valid until the space is used again.
   const SegmentScores& scores(const SegmentProgram& program, const TokenTable& table, std::size_t s,

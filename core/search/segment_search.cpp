@@ -110,7 +110,7 @@ void SegmentKBest::push(double bound, const Node& node) {
 }
 
 // Puts one more segment before those of a node.
-void SegmentKBest::expand(std::uint32_t number) {
+void SegmentKBest::expand(std::uint32_t number, double most) {
   const Node node = nodes_[number];
   const std::size_t n = shape_.types();
   found_.clear();
@@ -133,6 +133,9 @@ void SegmentKBest::expand(std::uint32_t number) {
   const auto better = [](const auto& a, const auto& b) { return a.first > b.first; };
   std::stable_sort(found_.begin(), found_.end(), better);
   if (found_.size() > k_) found_.resize(k_);
+  // The best of them is as good as the node, none is better: rounding must not lead the search astray.
+  for (auto& one : found_) one.first = std::min(one.first, most);
+  if (!found_.empty()) found_.front().first = most;
   for (std::size_t i = found_.size(); i-- > 0;) push(found_[i].first, found_[i].second);
 }
 
@@ -141,7 +144,7 @@ std::optional<double> SegmentKBest::next(Output& output) {
     const Candidate top = queue_.top();
     queue_.pop();
     if (nodes_[top.node].begin != 0) {
-      expand(top.node);
+      expand(top.node, top.bound);
       continue;
     }
     output = output_of(top.node);
@@ -202,7 +205,7 @@ class Probabilities {
 
   SegmentExpectations run() {
     SegmentExpectations out{std::vector<double>(n_), std::vector<double>(n_), std::vector<double>(n_ * n_),
-                            0.0};
+                            std::vector<double>(length_ * n_), 0.0};
     if (length_ == 0) return out;
     for (std::size_t p = 0; p < length_; ++p) {
       if (p > 0) leave(p);
@@ -272,18 +275,21 @@ class Probabilities {
   // All that may follow a place, by the type before it; and the expected pairs of types there.
   void pass(std::size_t place, SegmentExpectations& out, const std::vector<double>& starting) {
     double* after = &after_[place * n_];
+    const double* before = &leaving_[place * n_];
+    double* twins = &out.twins[place * n_];
     if (!shape_.transitions) {
+      for (std::size_t s = 0; s < n_; ++s) twins[s] = std::exp(before[s] + starting[s] - out.log_z);
       std::copy(starting.begin(), starting.end(), terms_.begin());
       std::fill_n(after, n_, log_sum(terms_.data(), n_));
       return;
     }
-    const double* before = &leaving_[place * n_];
     for (std::size_t from = 0; from < n_; ++from) {
       double* term = terms_.data();
       for (std::size_t to = 0; to < n_; ++to) term[to] = constants_.transition[from * n_ + to] + starting[to];
       for (std::size_t to = 0; to < n_; ++to) term[n_ + to] = term[to] + before[from];
       exp_all(term + n_, n_, out.log_z);
       for (std::size_t to = 0; to < n_; ++to) out.transition[from * n_ + to] += term[n_ + to];
+      twins[from] = term[n_ + from];
       after[from] = log_sum(term, n_);
     }
   }

@@ -83,7 +83,7 @@ class SegmentKBest {
       return bound != other.bound ? bound < other.bound : order < other.order;
     }
   };
-  void expand(std::uint32_t node);
+  void expand(std::uint32_t node, double most);
   void push(double bound, const Node& node);
   Output output_of(std::uint32_t node) const;
 
@@ -102,6 +102,7 @@ class SegmentKBest {
 struct SegmentExpectations {
   std::vector<double> start, end;  // [S]
   std::vector<double> transition;  // [S][S]
+  std::vector<double> twins;       // [T][S] that one segment of a type ends before a token and another begins
   double log_z = 0.0;
 };
 

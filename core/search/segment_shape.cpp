@@ -87,4 +87,9 @@ void SegmentConstants::set(const SegmentShape& shape, std::size_t at, double val
   }
 }
 
+void SegmentConstants::scale(double factor) {
+  for (std::vector<double>* scores : {&start, &end, &transition})
+    for (double& score : *scores) score *= factor;
+}
+
 }  // namespace marginalia

@@ -68,6 +68,7 @@ struct SegmentConstants {
   explicit SegmentConstants(const SegmentShape& shape)
       : start(shape.types()), end(shape.types()), transition(shape.types() * shape.types()) {}
   void set(const SegmentShape& shape, std::size_t at, double value);  // constant number `at` of row 0
+  void scale(double factor);
 };
 
 }  // namespace marginalia

@@ -55,22 +55,35 @@ void add_dense(const float* __restrict weights, std::size_t size, double* __rest
 FrozenWeights::FrozenWeights(const FrozenArrays& arrays, std::uint64_t node_outputs,
                              std::uint64_t edge_outputs)
     : arrays_(arrays) {
-  const std::size_t slots = arrays.keys.size(), cells = arrays.weights.size();
-  require(arrays.row_end.size() == slots, "weights: rows disagree in number");
-  require(arrays.edge.empty() || arrays.edge.size() == slots, "weights: rows and scopes disagree");
-  require(
-      arrays.narrow.size() + arrays.wide.size() == cells && (arrays.narrow.empty() || arrays.wide.empty()),
-      "weights: cells disagree in number");
-  require(arrays.homes > 0 && arrays.homes < slots && slots < (std::size_t{1} << 31),
-          "weights: the table has a wrong size");
-  check_slots();
+  check_rows();
+  std::size_t weights = 0, outputs = 0;
+  const auto take = [](const auto& array, std::size_t& cells, std::size_t& size, const char*& bytes) {
+    if (array.empty()) return;
+    require(cells == 0, "weights: cells are there twice");
+    cells = array.size();
+    size = sizeof(array[0]);
+    bytes = reinterpret_cast<const char*>(array.data());
+  };
+  take(arrays.weights, weights, weight_size_, weight_bytes_);
+  take(arrays.halves, weights, weight_size_, weight_bytes_);
+  take(arrays.codes, weights, weight_size_, weight_bytes_);
+  take(arrays.narrow, outputs, output_size_, output_bytes_);
+  take(arrays.gaps, outputs, output_size_, output_bytes_);
+  take(arrays.wide, outputs, output_size_, output_bytes_);
+  require(weights == outputs, "weights: cells disagree in number");
+  require(end(slots() - 1) == weights, "weights: rows and cells disagree");
+  if (arrays.short_keys.empty())
+    check_slots(arrays.keys);
+  else
+    check_slots(arrays.short_keys);
+  check_weights();
   check_cells(node_outputs, edge_outputs);
 }
 
-void FrozenWeights::check_slots() const {
-  const auto keys = arrays_.keys;
+template <class Key>
+void FrozenWeights::check_slots(std::span<const Key> keys) const {
   require(keys.back() == 0, "weights: the table of keys has no end");
-  std::uint64_t previous = 0;
+  Key previous = 0;
   std::size_t run = 0;  // first slot of the run of keys that we are in
   for (std::size_t i = 0; i < keys.size(); ++i) {
     if (keys[i] == 0) {
@@ -83,20 +96,49 @@ void FrozenWeights::check_slots() const {
   }
 }
 
+void FrozenWeights::check_weights() const {
+  const auto finite = [](float weight) { return std::isfinite(weight); };
+  require(std::all_of(arrays_.weights.begin(), arrays_.weights.end(), finite),
+          "weights: a weight is not finite");
+  require(arrays_.codes.empty() || (arrays_.codebook.size() == 256 &&
+                                    std::all_of(arrays_.codebook.begin(), arrays_.codebook.end(), finite)),
+          "weights: the codebook is not one of 256 finite numbers");
+  constexpr float most = 32768.0f;
+  require(arrays_.halves.empty() || finite(arrays_.scale * most), "weights: the scale is out of range");
+}
+
+// Rows and slots fit each other, and rows follow one another.
+void FrozenWeights::check_rows() const {
+  const FrozenArrays& a = arrays_;
+  const std::size_t all = slots();
+  const auto is_one_of = [](const auto& one, const auto& other) { return one.empty() || other.empty(); };
+  require(a.homes > 0 && a.homes < all && all < (std::size_t{1} << 31),
+          "weights: the table has a wrong size");
+  require(is_one_of(a.keys, a.short_keys) && is_one_of(a.row_end, a.short_end) &&
+              a.row_end.size() + a.short_end.size() == all &&
+              (a.short_end.empty() || a.row_base.size() == (all + kBlock - 1) / kBlock),
+          "weights: rows disagree in number");
+  require((a.edge.empty() || a.edge.size() == all) &&
+              (a.edge_bits.empty() || a.edge_bits.size() == (all + 7) / 8),
+          "weights: rows and scopes disagree");
+  for (const std::uint32_t base : a.row_base)
+    require(base <= UINT32_MAX - UINT16_MAX, "weights: rows and cells disagree");
+  for (std::size_t row = 1; row < all; ++row) require(end(row - 1) <= end(row), "weights: rows overlap");
+}
+
 void FrozenWeights::check_cells(std::uint64_t node_outputs, std::uint64_t edge_outputs) const {
-  require(std::is_sorted(arrays_.row_end.begin(), arrays_.row_end.end()), "weights: rows overlap");
-  require(arrays_.row_end.back() == arrays_.weights.size(), "weights: rows and cells disagree");
-  std::uint32_t i = 0;
-  for (std::size_t row = 0; row < arrays_.row_end.size(); ++row) {
+  for (std::uint32_t row = 0; row < slots(); ++row) {
+    const std::uint64_t outputs = is_edge(row) ? edge_outputs : node_outputs;
     std::uint64_t least = 0;
-    for (; i < arrays_.row_end[row]; ++i) {
-      const std::uint64_t output = arrays_.wide.empty() ? arrays_.narrow[i] : arrays_.wide[i];
+    for (std::uint32_t i = begin(row); i < end(row); ++i) {
+      const bool in_gaps = output_size_ == sizeof(std::uint8_t);
+      const std::uint64_t output = in_gaps                ? least + arrays_.gaps[i]
+                                   : arrays_.wide.empty() ? arrays_.narrow[i]
+                                                          : arrays_.wide[i];
       require(output >= least, "weights: the outputs of a row are not sorted");
-      require(std::isfinite(arrays_.weights[i]), "weights: a weight is not finite");
       least = output + 1;
     }
-    const bool edge = !arrays_.edge.empty() && arrays_.edge[row] != 0;
-    require(least <= (edge ? edge_outputs : node_outputs), "weights: an output is out of range");
+    require(least <= outputs, "weights: an output is out of range");
   }
 }
 

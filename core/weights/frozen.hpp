@@ -13,20 +13,41 @@ namespace marginalia {
 // A table of slots, at most one key in each. A key's home is key * homes / 2^64, so homes rise with keys; the
 // keys stand in rising order, each at its home or in the first free slot after it. A look-up therefore reads
 // a few neighbouring slots. Slot s has the cells [row_end[s-1], row_end[s]): outputs, rising, with a weight
-// beside each.
+// beside each. Each array comes in one of several forms, and the others are empty: those of a shrunk model
+// are smaller.
 struct FrozenArrays {
   std::uint64_t homes = 1;
-  std::span<const std::uint64_t> keys;     // [slots] 0 = empty; the last slot is empty
-  std::span<const std::uint32_t> row_end;  // [slots]
-  std::span<const std::uint16_t> narrow;   // [cells] outputs, where 16 bits hold them all ...
-  std::span<const std::uint32_t> wide;     // ... or else here; the other one is empty
-  std::span<const float> weights;          // [cells]
-  std::span<const std::uint8_t> edge;      // [slots] 1: outputs are label pairs; empty if there are none such
+  std::span<const std::uint64_t> keys;        // [slots] 0 = empty; the last slot is empty ...
+  std::span<const std::uint32_t> short_keys;  // ... or their upper halves
+  std::span<const std::uint32_t> row_end;     // [slots] ...
+  std::span<const std::uint16_t> short_end;   // ... or counted from the base of each block of slots
+  std::span<const std::uint32_t> row_base;    // [blocks]
+  std::span<const std::uint16_t> narrow;      // [cells] outputs ...
+  std::span<const std::uint32_t> wide;        // ... or more of them ...
+  std::span<const std::uint8_t> gaps;         // ... or how many outputs each one leaves out before it
+  std::span<const float> weights;             // [cells] ...
+  std::span<const std::int16_t> halves;       // ... or to be multiplied by `scale` ...
+  std::span<const std::uint8_t> codes;        // ... or places in `codebook`
+  std::span<const float> codebook;            // [256]
+  float scale = 1.0f;
+  std::span<const std::uint8_t> edge;  // [slots] 1: outputs are label pairs; empty if there are none such
+  std::span<const std::uint8_t> edge_bits;  // ... or a bit for each slot
 };
+
+inline constexpr std::size_t kBlock = 64;  // slots
 
 inline std::uint64_t home_of(std::uint64_t key, std::uint64_t homes) {
   __extension__ using Wide = unsigned __int128;
   return static_cast<std::uint64_t>(static_cast<Wide>(key) * homes >> 64);
+}
+inline std::uint64_t home_of(std::uint32_t key, std::uint64_t homes) {
+  return key * homes >> 32;  // homes < 2^31
+}
+
+// What a shrunk model keeps of a key; never 0.
+inline std::uint32_t short_key(std::uint64_t key) {
+  const auto upper = static_cast<std::uint32_t>(key >> 32);
+  return upper == 0 ? 1 : upper;
 }
 
 // scores[i] += weights[i]
@@ -38,37 +59,50 @@ class FrozenWeights {
   // `node_outputs` and `edge_outputs` are the sizes of the output spaces.
   FrozenWeights(const FrozenArrays& arrays, std::uint64_t node_outputs, std::uint64_t edge_outputs);
 
-  std::size_t slots() const { return arrays_.keys.size(); }
+  std::size_t slots() const { return arrays_.keys.size() + arrays_.short_keys.size(); }
 
   // A look-up waits for memory three times: the key, the row's bounds, its cells. Ask for each well ahead.
   void prefetch_key(std::uint64_t key) const {
-    __builtin_prefetch(&arrays_.keys[home_of(key, arrays_.homes)]);
+    if (arrays_.short_keys.empty())
+      __builtin_prefetch(&arrays_.keys[home_of(key, arrays_.homes)]);
+    else
+      __builtin_prefetch(&arrays_.short_keys[home_of(short_key(key), arrays_.homes)]);
   }
-  void prefetch_row(std::uint32_t row) const { __builtin_prefetch(&arrays_.row_end[row]); }
+  void prefetch_row(std::uint32_t row) const {
+    if (arrays_.short_end.empty())
+      __builtin_prefetch(&arrays_.row_end[row]);
+    else
+      __builtin_prefetch(&arrays_.short_end[row]);
+  }
   void prefetch_cells(std::uint32_t row) const {
-    const std::uint32_t i = begin(row);
-    __builtin_prefetch(&arrays_.weights[i]);
-    if (arrays_.wide.empty()) __builtin_prefetch(&arrays_.narrow[i]);
+    const std::size_t i = begin(row);
+    __builtin_prefetch(weight_bytes_ + i * weight_size_);
+    if (arrays_.wide.empty()) __builtin_prefetch(output_bytes_ + i * output_size_);
   }
 
   std::uint32_t find(std::uint64_t key) const {
-    std::size_t i = home_of(key, arrays_.homes);
-    while (arrays_.keys[i] != 0 && arrays_.keys[i] < key) ++i;
-    return arrays_.keys[i] == key ? static_cast<std::uint32_t>(i) : kUnknownRow;
+    return arrays_.short_keys.empty() ? found(arrays_.keys, key) : found(arrays_.short_keys, short_key(key));
   }
 
-  bool is_edge(std::uint32_t row) const { return !arrays_.edge.empty() && arrays_.edge[row] != 0; }
+  bool is_edge(std::uint32_t row) const {
+    if (!arrays_.edge_bits.empty()) return (arrays_.edge_bits[row / 8] >> row % 8 & 1) != 0;
+    return !arrays_.edge.empty() && arrays_.edge[row] != 0;
+  }
 
   // scores[output] += weight, for all outputs of the row; `outputs` is the size of its output space.
   void add_row(std::uint32_t row, std::size_t outputs, double* scores) const {
-    const std::uint32_t first = begin(row), last = arrays_.row_end[row];
-    const float* weights = arrays_.weights.data();
-    if (last - first == outputs)  // outputs are distinct and sorted, so these are all of them
-      add_dense(weights + first, outputs, scores);
-    else if (arrays_.wide.empty())
-      for (std::uint32_t i = first; i < last; ++i) scores[arrays_.narrow[i]] += weights[i];
-    else
-      for (std::uint32_t i = first; i < last; ++i) scores[arrays_.wide[i]] += weights[i];
+    const std::uint32_t first = begin(row), last = end(row);
+    if (last - first == outputs) {  // outputs are distinct and sorted, so these are all of them
+      if (weight_size_ == sizeof(float))
+        add_dense(arrays_.weights.data() + first, outputs, scores);
+      else
+        with_weights([&](auto&& weight) {
+          for (std::uint32_t i = first; i < last; ++i) scores[i - first] += static_cast<double>(weight(i));
+        });
+      return;
+    }
+    for_cells(row,
+              [&](std::uint32_t output, float weight) { scores[output] += static_cast<double>(weight); });
   }
 
   // scores[output] += scale * weight
@@ -82,17 +116,58 @@ class FrozenWeights {
   // Calls f(output, weight) for the cells of a row.
   template <class F>
   void for_cells(std::uint32_t row, F&& f) const {
-    const bool narrow = arrays_.wide.empty();
-    for (std::uint32_t i = begin(row); i < arrays_.row_end[row]; ++i)
-      f(narrow ? std::uint32_t{arrays_.narrow[i]} : arrays_.wide[i], arrays_.weights[i]);
+    const std::uint32_t first = begin(row), last = end(row);
+    with_weights([&](auto&& weight) {
+      if (output_size_ == sizeof(std::uint16_t)) {
+        for (std::uint32_t i = first; i < last; ++i) f(std::uint32_t{arrays_.narrow[i]}, weight(i));
+      } else if (output_size_ == sizeof(std::uint8_t)) {
+        std::uint32_t next = 0;
+        for (std::uint32_t i = first; i < last; ++i, ++next) f(next += arrays_.gaps[i], weight(i));
+      } else {
+        for (std::uint32_t i = first; i < last; ++i) f(arrays_.wide[i], weight(i));
+      }
+    });
   }
 
  private:
-  std::uint32_t begin(std::uint32_t row) const { return row == 0 ? 0 : arrays_.row_end[row - 1]; }
-  void check_slots() const;
+  std::uint32_t end(std::size_t row) const {
+    if (arrays_.short_end.empty()) return arrays_.row_end[row];
+    return arrays_.row_base[row / kBlock] + arrays_.short_end[row];
+  }
+  std::uint32_t begin(std::uint32_t row) const { return row == 0 ? 0 : end(row - 1); }
+
+  template <class Key>
+  std::uint32_t found(std::span<const Key> keys, Key key) const {
+    std::size_t i = home_of(key, arrays_.homes);
+    while (keys[i] != 0 && keys[i] < key) ++i;
+    return keys[i] == key ? static_cast<std::uint32_t>(i) : kUnknownRow;
+  }
+
+  // Which kind of array there is does not change from cell to cell: the choice stands outside of loops.
+  template <class F>
+  void with_weights(F&& f) const {
+    if (weight_size_ == sizeof(float))
+      f([weights = arrays_.weights.data()](std::size_t i) { return weights[i]; });
+    else if (weight_size_ == sizeof(std::int16_t))
+      f([halves = arrays_.halves.data(), scale = arrays_.scale](std::size_t i) {
+        return static_cast<float>(halves[i]) * scale;
+      });
+    else
+      f([codes = arrays_.codes.data(), book = arrays_.codebook.data()](std::size_t i) {
+        return book[codes[i]];
+      });
+  }
+
+  template <class Key>
+  void check_slots(std::span<const Key> keys) const;
+  void check_rows() const;
+  void check_weights() const;
   void check_cells(std::uint64_t node_outputs, std::uint64_t edge_outputs) const;
 
   FrozenArrays arrays_;
+  std::size_t weight_size_ = sizeof(float), output_size_ = sizeof(std::uint16_t);
+  const char* weight_bytes_ = nullptr;
+  const char* output_bytes_ = nullptr;
 };
 
 // The arrays of a frozen model, made from trained weights: all-zero rows and (but for nearly

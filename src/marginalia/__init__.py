@@ -21,8 +21,9 @@ if TYPE_CHECKING:
         read_segmented,
     )
     from marginalia.decode import Tagged, Tagger, convert, load
+    from marginalia.deploy import Shrunk, export, shrink
     from marginalia.errors import DataError, MarginaliaError, ModelError, SettingsError
-    from marginalia.learn import Labeler, Progress, train
+    from marginalia.learn import Labeler, Progress, calibrate, train
 
 __version__ = "0.1.0"
 
@@ -38,8 +39,9 @@ _HOMES = {
         "read_segmented",
     ),
     "decode": ("Tagged", "Tagger", "convert", "load"),
+    "deploy": ("Shrunk", "export", "shrink"),
     "errors": ("DataError", "MarginaliaError", "ModelError", "SettingsError"),
-    "learn": ("Labeler", "Progress", "train"),
+    "learn": ("Labeler", "Progress", "calibrate", "train"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -51,10 +53,13 @@ __all__ = [
     "Progress",
     "Sentence",
     "SettingsError",
+    "Shrunk",
     "Span",
     "Tagged",
     "Tagger",
+    "calibrate",
     "convert",
+    "export",
     "load",
     "read_conll",
     "read_conllu",
@@ -62,6 +67,7 @@ __all__ = [
     "read_jsonl",
     "read_plain",
     "read_segmented",
+    "shrink",
     "train",
 ]
 

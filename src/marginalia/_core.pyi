@@ -69,8 +69,16 @@ class TokenTable:
         labels: Sequence[str],
         ids: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
         separator: str | None = None,
+        numbers: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ]
+        | None = None,
+        before: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)]
+        | None = None,
     ) -> bytes:
-        """The text with one more field per token line."""
+        """
+        The text with more fields per token line: numbers, labels[before], labels[ids].
+        """
 
     def replace_column(
         self,
@@ -133,6 +141,11 @@ def evaluate_attribute(function: str, argument: str, value: str) -> str | None:
 @overload
 def evaluate_attribute(function: str, argument: str, value: bytes) -> bytes | None:
     """The same for bytes, which need not be valid UTF-8."""
+
+def unicode_tables() -> tuple[NDArray[numpy.uint32], NDArray[numpy.int32]]:
+    """
+    Ranges of kinds and scripts of characters, packed; and (first, last, step, distance) of lower case.
+    """
 
 class PhraseSet:
     """A list of phrases, as hashes."""
@@ -327,6 +340,19 @@ class WeightTable:
     ) -> None:
         """Sets weights of a fresh table."""
 
+class Spelling:
+    """How labels spell spans."""
+
+    def __init__(
+        self,
+        type: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        inside: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        relation: Annotated[
+            NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        prefix: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    ) -> None: ...
+
 class ChainShape:
     """Labels, order and legal transitions of a chain."""
 
@@ -409,6 +435,26 @@ class ChainModel:
 
     def voted(self, program: Program, table: TokenTable, k: int, space: ChainSpace) -> NDArray[numpy.int32]:
         """The same by vote of all versions of the weights among the k best."""
+
+    def confidences(
+        self,
+        program: Program | SegmentProgram,
+        table: TokenTable,
+        labels: NDArray[numpy.int32],
+        sentences: NDArray[numpy.uint32],
+        spelling: Spelling,
+        factor: float,
+        space: ChainSpace | SegmentSpace,
+    ) -> tuple[
+        NDArray[numpy.float64],
+        NDArray[numpy.float64],
+        NDArray[numpy.uint32],
+        NDArray[numpy.uint32],
+        NDArray[numpy.float64],
+    ]:
+        """
+        P(label) by token, P(span), first and last token of spans, P(output); scores times a factor.
+        """
 
     def lattice(self, program: Program, table: TokenTable, sentence: int, space: ChainSpace) -> Lattice:
         """Scores of one sentence."""
@@ -531,6 +577,26 @@ class SegmentModel:
         self, program: SegmentProgram, table: TokenTable, k: int, space: SegmentSpace
     ) -> NDArray[numpy.int32]:
         """The same by vote of all versions of the weights among the k best."""
+
+    def confidences(
+        self,
+        program: Program | SegmentProgram,
+        table: TokenTable,
+        labels: NDArray[numpy.int32],
+        sentences: NDArray[numpy.uint32],
+        spelling: Spelling,
+        factor: float,
+        space: ChainSpace | SegmentSpace,
+    ) -> tuple[
+        NDArray[numpy.float64],
+        NDArray[numpy.float64],
+        NDArray[numpy.uint32],
+        NDArray[numpy.uint32],
+        NDArray[numpy.float64],
+    ]:
+        """
+        P(label) by token, P(span), first and last token of spans, P(output); scores times a factor.
+        """
 
     def lattice(
         self, program: SegmentProgram, table: TokenTable, sentence: int, space: SegmentSpace

@@ -130,6 +130,19 @@ def test_convert(run: Run, items: Path, tmp_path: Path) -> None:
         assert tagger.tag(sentence.columns["attributes"]) == sentence.columns["label"]
 
 
+def test_what_item_files_and_programs_cannot_hold(run: Run, items: Path, tmp_path: Path) -> None:
+    model = tmp_path / "model.mg"
+    mg.train(items / "train.txt", format="crfsuite", learner="crf", passes=5).save(model)
+    for option, message in ((["--confidence"], "for confidences"), (["--nbest", 2], "for several outputs")):
+        code, _, complaints = run("tag", model, items / "test.txt", "-o", tmp_path / "out.txt", *option)
+        assert code == 1
+        assert f"item files have no place {message}" in complaints
+        assert not (tmp_path / "out.txt").exists()
+    code, _, complaints = run("export", model, "--to", "python", "-o", tmp_path / "tagger.py")
+    assert code == 1
+    assert "a model of explicit attributes cannot be exported" in complaints
+
+
 def test_convert_refuses(run: Run, tmp_path: Path, model: Path) -> None:
     before, out = model.read_bytes(), tmp_path / "out.mg"
     code, _, complaints = run("convert", model, "-o", out)

@@ -99,7 +99,7 @@ def test_without_names(run: Run, data: Path, tmp_path: Path) -> None:
     for words in (("--find", "cat"), ("--find", "cat", "--json")):
         code, out, err = run("inspect", tmp_path / "m.mg", *words)
         assert (code, out) == (1, "")
-        assert "the names of features are not in the model (trained with names=off)" in err
+        assert "the names of features are not in the model (shrunk, or trained with names=off)" in err
 
 
 def test_mistakes(run: Run, model: Path, data: Path, tmp_path: Path) -> None:

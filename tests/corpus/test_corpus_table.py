@@ -220,3 +220,16 @@ def test_concatenate_documents() -> None:
     assert rows_of(table) == [[["a"], ["b"]], [["c"], ["d"]]]
     assert table.documents.tolist() == [0, 1]
     assert table.comments == [(1, "# x y")]
+
+
+def test_numbers_before_labels() -> None:
+    """Four decimals, `_` for what is no number; document marks get as many fields."""
+    table = parse_columns(b"-DOCSTART- x\n\na\tx\nb\ty\n")
+    numbers = np.array([[0.5, np.nan], [1.0, 0.12345]])
+    ids = np.array([0, 1], np.int32)
+    rendered = table.render(["O", "B"], ids, "\t", numbers, ids[::-1].copy())
+    assert rendered == b"-DOCSTART- x\t_\t_\tO\tO\n\na\tx\t0.5000\t_\tB\tO\nb\ty\t1.0000\t0.1235\tO\tB\n"
+    with pytest.raises(ValueError, match="do not fit"):
+        table.render(["O"], np.zeros(2, np.int32), "\t", numbers[:1])
+    with pytest.raises(ValueError, match="label ids"):
+        table.render(["O"], np.zeros(2, np.int32), "\t", numbers, np.zeros(1, np.int32))

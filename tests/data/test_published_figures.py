@@ -23,12 +23,12 @@ def scored(model: mg.Tagger, test: Path) -> Report:
     layout = Layout(saved.format, saved.columns, saved.label, saved.options)
     gold: list[list[str]] = []
     predicted: list[list[str]] = []
-    for batch, ids in model.tag_batches(read_batches(test, layout, need=[saved.label])):
+    for batch, answer in model.tag_batches(read_batches(test, layout, need=[saved.label])):
         labels = batch.block.column(saved.label)
         starts = batch.block.table.sentence_starts.tolist()
         for first, last in pairwise(starts):
             gold.append(labels[first:last])
-            predicted.append([model.labels[i] for i in ids[first:last]])
+            predicted.append([model.labels[i] for i in answer.ids[first:last]])
     return evaluate(gold, predicted)
 
 

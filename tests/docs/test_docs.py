@@ -353,16 +353,26 @@ def test_scheme_examples_are_right() -> None:
 
 KEY_COMMANDS = {
     "train": "train train.txt -o new.mg --columns 'word pos chunk' --dev dev.txt --set passes=1 --quiet",
-    "eval": "eval model.mg test.txt --compare test.txt",
+    "eval": "eval crf.mg test.txt --compare test.txt --reliability",
+    "calibrate": "calibrate model.mg test.txt -o new.mg",
     "inspect": "inspect model.mg",
+    "shrink": "shrink model.mg --target 20kB -o small.mg",
 }
 
 
 @pytest.mark.parametrize("verb", KEY_COMMANDS)
 def test_the_keys_of_json_output_are_on_the_page(verb: str, tmp_path: Path) -> None:
     shell = prepared(tmp_path)
+    if verb == "eval":
+        shell.sh("marginalia train train.txt -o crf.mg --learner crf --set passes=2 -q")
     printed = set(json.loads(shell.sh(f"marginalia {KEY_COMMANDS[verb]} --json")))
     keys = {key for row in rows_of(f"docs/{verb}.md", "key") for key in re.findall(r"`(\w+)`", row[0])}
+    if verb == "shrink":  # those on the page are of a candidate
+        assert (
+            set(json.loads(shell.sh("marginalia shrink model.mg --bits 8 -o s.mg --json"))["table"][0])
+            == keys
+        )
+        keys = {"model", "output", "table"}
     if verb == "inspect":
         keys = keys - {"found"} | {"templates", "lists", "left_out"} | described_keys() - {"program"}
     assert printed == keys
@@ -385,8 +395,21 @@ def test_the_model_file_page_has_every_array_and_key(tmp_path: Path) -> None:
     assert described_keys() == set(model.metadata())
 
 
+def test_the_model_file_page_has_every_array_of_a_shrunk_model(tmp_path: Path) -> None:
+    (tmp_path / "templates.txt").write_text("word[0]\nedge: word[0]\n")
+    data = [({"word": ["in", "the", "garden"]}, ["O", "B-X", "I-X"])] * 3
+    model = mg.train(data, features=str(tmp_path / "templates.txt"), passes=1)
+    shrunk = [mg.shrink(model, bits=bits).model.saved.arrays for bits in (16, 8)]
+    rows = {row[0].strip("`"): row[1] for row in rows_of("docs/model-file.md", "shrunk array")}
+    unchanged = {"homes", "constant_at", "constants"}
+    assert set(rows) == set().union(*shrunk) - unchanged
+    assert all(
+        code_of(a) in rows[name].split(" or ") for part in shrunk for name, a in part.items() if name in rows
+    )
+
+
 def code_of(array: np.ndarray[Any, Any]) -> str:
-    return {"f": "F", "u": "U"}[array.dtype.kind] + str(8 * array.dtype.itemsize)
+    return {"f": "F", "u": "U", "i": "I"}[array.dtype.kind] + str(8 * array.dtype.itemsize)
 
 
 STATES: list[dict[str, Any]] = [

@@ -74,7 +74,7 @@ def a_run(
     **settings: Any,
 ) -> Training:
     """A run about to begin, as `marginalia.train` makes it."""
-    checked = inherited(start, settings, features, None)
+    checked = inherited(start, settings, features, None, structure)
     recipe = make_recipe(learner=learner, seed=seed, features=features, structure=structure, settings=checked)
     return prepare(data, dev, recipe, threads=threads, start=start, sample_weights=sample_weights)
 

@@ -45,6 +45,8 @@ COMBINED: dict[str, dict[str, Any]] = {
     "mixing": {"parallel": "mix", "threads": 2},
     "class weights": {"class_weights": "X:2,O:0.5"},
     "in order": {"shuffle": False},
+    "segments": {"structure": "segments"},
+    "segments, pa and shuffle-average": {"structure": "segments", "learner": "pa", "shuffle_average": 2},
 }
 
 
@@ -97,7 +99,9 @@ def test_zero_rounds_are_none(toys: Toys) -> None:
     assert_same_arrays(run.model(), mg.train(data, passes=3))
 
 
-@pytest.mark.parametrize("name", ["nothing", "shuffle-average", "arow", "bpm-init"])
+@pytest.mark.parametrize(
+    "name", ["nothing", "shuffle-average", "arow", "bpm-init", "segments, pa and shuffle-average"]
+)
 def test_threads_do_not_change_the_bytes(toys: Toys, tmp_path: Path, name: str) -> None:
     path = conll_file(tmp_path / "train.txt", contradictory(toys, 40))
     options = {"boost": 3, "passes": 3, "state": True, **COMBINED[name]}

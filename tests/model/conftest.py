@@ -18,22 +18,38 @@ list(xs)(word)[0]
 edge:
 edge: word[0]
 """
+SEGMENTS = """
+list xs = x.txt
+word[-1..1]
+list(xs)(word)[b..e]
+tag[b]/tag[e]
+word[i]/tag[e]
+length/word[j]
+edge:
+"""
 
 
 @pytest.fixture(scope="session")
 def taggers(toys: Callable[..., Any], tmp_path_factory: pytest.TempPathFactory) -> dict[str, mg.Tagger]:
-    """By name: a plain one, and one with edge features, a phrase list, another encoding and order 2."""
+    """By name: a plain one; one with edge features, a phrase list, another encoding and order 2; one of
+    segments; shrunk ones."""
     folder = tmp_path_factory.mktemp("templates")
     (folder / "templates.txt").write_text(TEMPLATES)
+    (folder / "segments.txt").write_text(SEGMENTS)
     (folder / "x.txt").write_text("x1\nx2 x3\ny7\n")
     full: dict[str, Any] = {"features": str(folder / "templates.txt"), "order": 2, "encode": "IOBES"}
-    return {
+    segments: dict[str, Any] = {"features": str(folder / "segments.txt"), "structure": "segments"}
+    found = {
+        "segments": mg.train(toys(12), passes=2, **segments),
         "plain": mg.train(toys(12), passes=2, names=False),
         "full": mg.train(toys(40), passes=3, dev=toys(10, seed=2), **full),
     }
+    found["16 bits"] = mg.shrink(found["full"], bits=16).model
+    found["8 bits"] = mg.shrink(found["plain"], bits=8).model
+    return found
 
 
-@pytest.fixture(params=["plain", "full"])
+@pytest.fixture(params=["plain", "full", "segments", "16 bits", "8 bits"])
 def tagger(request: pytest.FixtureRequest, taggers: dict[str, mg.Tagger]) -> mg.Tagger:
     return taggers[request.param]
 

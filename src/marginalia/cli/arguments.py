@@ -67,6 +67,17 @@ def natural(text: str) -> int:
     return _number(text, 0, 2**63 - 1)
 
 
+def probability(text: str) -> float:
+    """A number from 0 to 1."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not 0.0 <= number <= 1.0:
+        raise argparse.ArgumentTypeError(f"found {text!r}, expected a number from 0 to 1")
+    return number
+
+
 def name_and_value(text: str) -> tuple[str, str]:
     """The sides of NAME=VALUE."""
     name, sign, value = text.partition("=")

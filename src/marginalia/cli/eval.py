@@ -20,9 +20,10 @@ from marginalia.cli.reading import (
 
 if TYPE_CHECKING:
     from marginalia.cli.labelled import Labelled, Numbering
+    from marginalia.corpus.answers import BlockConfidence
     from marginalia.corpus.batches import Layout
     from marginalia.decode import Tagger
-    from marginalia.evaluate import Comparison, Report
+    from marginalia.evaluate import Comparison, Reliability, Report
 
 _DESCRIPTION = """\
 Score a model on labelled data, or a file of predictions against a gold file with the same tokens.
@@ -33,6 +34,7 @@ strictly by a label scheme. Labels are in the last column unless --label says ot
 _EXAMPLES = """\
   marginalia eval model.mg test.txt
   marginalia eval model.mg test.txt --known train.txt --bootstrap 1000 --json
+  marginalia eval calibrated.mg test.txt --reliability --reliability-plot reliability.svg
   marginalia eval --gold test.txt --pred output.txt --mode strict
   marginalia eval --gold test.txt --pred old.txt --compare new.txt
 """
@@ -61,6 +63,12 @@ def add_parser(verbs: Verbs) -> None:
         default=0,
         help="rounds for a 95%% interval of F1 (default: none)",
     )
+    parser.add_argument(
+        "--reliability", action="store_true", help="MODEL: can its probabilities be trusted? ECE, Brier, bins"
+    )
+    parser.add_argument(
+        "--reliability-plot", metavar="FILE", help="the same as a picture, .svg or .png (needs matplotlib)"
+    )
     parser.add_argument("--confusion", action="store_true", help="all confused label pairs, not just ten")
     add_threads(parser, "threads that tag")
     add_reading(parser, "as the model's training data; with --gold by suffix")
@@ -84,11 +92,15 @@ def run(args: argparse.Namespace) -> int:
     with seekable(files) as paths:
         places = dict(zip(files, paths, strict=True))
         result = evaluate_model(args, places) if args.model else evaluate_files(args, places)
+    if args.reliability_plot:
+        from marginalia.cli.plot import plot_reliability
+
+        plot_reliability(result[2], args.reliability_plot, args.model)
     show(args, *result)
     return 0
 
 
-Result = tuple["Report", "Comparison | None"]
+Result = tuple["Report", "Comparison | None", "dict[str, Reliability]"]
 
 
 def evaluate_model(args: argparse.Namespace, places: dict[str, str]) -> Result:
@@ -98,23 +110,51 @@ def evaluate_model(args: argparse.Namespace, places: dict[str, str]) -> Result:
 
     tagger, numbering = load(args.model), Numbering()
     layout = model_layout(tagger.saved, args)
-    columns = tagged(tagger, places[args.test], layout, numbering, args.threads or 1)
+    sure: list[BlockConfidence] | None = [] if _wants_reliability(args) else None
+    columns = tagged(tagger, places[args.test], layout, numbering, args.threads or 1, sure)
     columns[0].file = args.test
-    return _scored(args, places, layout, columns, numbering, tagger.saved.scheme is not None)
+    report, comparison = _scored(args, places, layout, columns, numbering, tagger.saved.scheme is not None)
+    return report, comparison, _reliabilities(columns, numbering, sure) if sure else {}
+
+
+def _reliabilities(
+    columns: tuple[Labelled, Labelled], numbering: Numbering, sure: list[BlockConfidence]
+) -> dict[str, Reliability]:
+    """Of tokens and, if the model gave any, of spans."""
+    import numpy as np
+
+    from marginalia.evaluate import reliability, right_spans
+
+    gold, predicted = (column.ids for column in columns)
+    found = {"tokens": reliability(np.concatenate([one.token for one in sure]), gold == predicted)}
+    before = np.cumsum([0, *(len(one.token) for one in sure)])
+    begin = np.concatenate([one.span_begin + at for one, at in zip(sure, before, strict=False)])
+    end = np.concatenate([one.span_end + at for one, at in zip(sure, before, strict=False)])
+    if begin.size:
+        right = right_spans(gold, predicted, numbering.labels, columns[0].starts[:-1], begin, end)
+        found["spans"] = reliability(np.concatenate([one.span for one in sure]), right)
+    return found
 
 
 def tagged(
-    tagger: Tagger, source: str, layout: Layout, numbering: Numbering, threads: int = 1
+    tagger: Tagger,
+    source: str,
+    layout: Layout,
+    numbering: Numbering,
+    threads: int = 1,
+    sure: list[BlockConfidence] | None = None,
 ) -> tuple[Labelled, Labelled]:
-    """The gold labels of a file, and those that a model gives it."""
+    """The gold labels of a file, and those that a model gives it; `sure`: gets how sure it is of them."""
     from marginalia.cli.labelled import Labelled, gold_ids, labelled_batches
     from marginalia.cli.tag import named
 
     gold, predicted = Labelled(source), Labelled(source)
     batches = (named(batch, tagger) for batch in labelled_batches(source, layout))
-    for batch, ids in tagger.tag_batches(batches, threads):
+    for batch, answer in tagger.tag_batches(batches, threads, confidence=sure is not None):
+        if sure is not None and answer.confidence is not None:
+            sure.append(answer.confidence)
         gold.add(batch.block, 0, gold_ids(batch, layout.label, numbering))
-        predicted.parts.append(numbering.of(tagger.labels)[ids])
+        predicted.parts.append(numbering.of(tagger.labels)[answer.ids])
     return gold, predicted
 
 
@@ -132,16 +172,23 @@ def evaluate_files(args: argparse.Namespace, places: dict[str, str]) -> Result:
     predicted = _read_predicted(args, args.pred, places, layout, numbering)
     gold.file = args.gold
     check_same_tokens(gold, predicted)
-    return _scored(args, places, layout, (gold, predicted), numbering, None)
+    return *_scored(args, places, layout, (gold, predicted), numbering, None), {}
 
 
-def show(args: argparse.Namespace, report: Report, comparison: Comparison | None) -> None:
+def show(
+    args: argparse.Namespace,
+    report: Report,
+    comparison: Comparison | None,
+    reliabilities: dict[str, Reliability],
+) -> None:
     """Print the outcome."""
     pairs = [{"gold": c.gold, "predicted": c.predicted, "count": c.count} for c in report.confusion]
     if args.json:
         found = report.to_json() | ({"confusion": pairs} if args.confusion else {})
         if comparison is not None:
             found["comparison"] = comparison.to_json()
+        if reliabilities:
+            found["reliability"] = {name: one.to_json() for name, one in reliabilities.items()}
         print(json.dumps(found, ensure_ascii=False))
         return
     print(report.to_text(), end="")
@@ -149,6 +196,8 @@ def show(args: argparse.Namespace, report: Report, comparison: Comparison | None
         print("all confusions:")
         for pair in pairs:
             print(f"  {pair['gold']}\t{pair['predicted']}\t{pair['count']}")
+    for name, one in reliabilities.items():
+        print(one.to_text(name), end="")
     if comparison is not None:
         print(f"a = {args.pred or args.model}, b = {args.compare}")
         print(comparison.to_text(), end="")
@@ -158,8 +207,20 @@ def _check(args: argparse.Namespace) -> None:
     by_model, by_files = bool(args.model and args.test), bool(args.gold and args.pred)
     if by_model == by_files or (args.model and not by_model) or (by_model and (args.gold or args.pred)):
         raise UsageError("expected MODEL TEST, or --gold FILE --pred FILE. See marginalia eval --help.")
+    if by_files and _wants_reliability(args):
+        raise UsageError(
+            "--reliability is for MODEL TEST: a file of predictions does not say how sure they are."
+        )
+    if args.reliability_plot:
+        from marginalia.cli.plot import check_plot
+
+        check_plot(args.reliability_plot, [args.model, args.test])
     if by_files and _same(args.gold, args.pred) and not args.label:
         raise UsageError("gold and predictions are the same file: say with --label which column is gold.")
+
+
+def _wants_reliability(args: argparse.Namespace) -> bool:
+    return bool(args.reliability or args.reliability_plot)
 
 
 def _same(one: str, other: str) -> bool:
@@ -187,7 +248,7 @@ def _scored(
     columns: tuple[Labelled, Labelled],
     numbering: Numbering,
     spans: bool | None,
-) -> Result:
+) -> tuple[Report, Comparison | None]:
     from marginalia.evaluate import score_ids
     from marginalia.evaluate.encode import unseen_mask
 

@@ -50,7 +50,8 @@ def run(args: argparse.Namespace) -> int:
         raise SettingsError(f"--label: unknown label '{args.label}'. {suggestion(args.label, saved.labels)}")
     if args.find is not None and "names" not in saved.arrays:
         raise ModelError(
-            f"{args.model}: --find: the names of features are not in the model (trained with names=off)."
+            f"{args.model}: --find: the names of features are not in the model "
+            "(shrunk, or trained with names=off)."
         )
     found = inspect(saved, os.path.getsize(args.model), args.top, args.label, args.find)
     if args.json:
@@ -65,11 +66,11 @@ def inspect(
     saved: SavedModel, file_size: int, top: int, label: str | None = None, find: str | None = None
 ) -> dict[str, Any]:
     """All that is shown, ready for JSON."""
-    from marginalia.model.file import VERSION
+    from marginalia.model.file import version_of
     from marginalia.model.inspection import Inspection
 
     inspection = Inspection(saved)
-    found: dict[str, Any] = {"format_version": VERSION, "size": file_size} | inspection.sizes()
+    found: dict[str, Any] = {"format_version": version_of(saved), "size": file_size} | inspection.sizes()
     found |= {"arrays": inspection.array_sizes(), "has_names": inspection.has_names}
     program = saved.program
     found |= {name: value for name, value in saved.metadata().items() if name != "program"}
@@ -107,7 +108,7 @@ def _lines(found: dict[str, Any], paint: Paint) -> Iterator[str]:
     yield from _diagnostics(found["diagnostics"])
     if not found["has_names"]:
         yield ""
-        yield "the features' names were not kept (names=off); they are shown as numbers"
+        yield "the features' names were not kept (names=off, or shrunk); they are shown as numbers"
     if "found" in found:
         yield from ("", paint("features found, strongest first", BOLD))
         yield from _weights(found["found"], paint)
@@ -141,8 +142,13 @@ def _facts(found: dict[str, Any]) -> Iterator[str]:
         "settings": " ".join(f"{name}={_spelled(value)}" for name, value in found["settings"].items()),
         "seed": str(found["seed"]),
         "data": f"fingerprint {found['fingerprint']}",
+        "scores": _calibrated(found["calibration"]),
     }
     yield from (f"  {name:9} {text}" for name, text in facts.items() if text)
+
+
+def _calibrated(calibration: dict[str, Any]) -> str:
+    return f"calibrated, temperature {calibration['temperature']:.4g}" if calibration else ""
 
 
 def _history(history: list[dict[str, Any]]) -> Iterator[str]:

@@ -8,14 +8,23 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
-from marginalia.cli.arguments import Verbs, add_reading, add_threads, verb_parser
+from marginalia.cli.arguments import (
+    UsageError,
+    Verbs,
+    add_reading,
+    add_threads,
+    at_least_one,
+    probability,
+    verb_parser,
+)
 from marginalia.cli.layouts import input_layout, output_layout
 from marginalia.cli.output import check_writable, replacing
 from marginalia.cli.progress import Bar
 from marginalia.cli.reading import STDIN, must_exist
 from marginalia.cli.text import size
+from marginalia.errors import SettingsError
 
 if TYPE_CHECKING:
     from marginalia.corpus.batches import Batch, Layout
@@ -28,12 +37,17 @@ _DESCRIPTION = """\
 Label text with a model. Column files come out as they went in, with one more column, the
 predicted label; the input may have the gold column or not. Other formats get the labels where
 they belong: in CRFsuite's item files, in place of those that were there. Plain text becomes
-lines of token, tab, label. Memory does not grow with the input."""
+lines of token, tab, label. Memory does not grow with the input.
+
+With --confidence three more columns stand before the label: how probable the label is, the span
+of the token (_: it has none), and the labels of the whole sentence."""
 
 _EXAMPLES = """\
   marginalia tag model.mg input.txt -o output.txt
   zcat big.txt.gz | marginalia tag model.mg --threads 2 | gzip > big.tagged.gz
   marginalia tag model.mg recipes.txt --format plain --tokenizer words
+  marginalia tag model.mg input.txt --confidence --min-confidence 0.8
+  marginalia tag model.mg input.txt --nbest 5
 """
 
 
@@ -43,6 +57,18 @@ def add_parser(verbs: Verbs) -> None:
     parser.add_argument("model", metavar="MODEL", help="a model file")
     parser.add_argument("input", metavar="INPUT", nargs="?", default=STDIN, help="default: -, standard input")
     parser.add_argument("-o", "--output", metavar="FILE", default=STDIN, help="default: -, standard output")
+    parser.add_argument(
+        "--confidence", action="store_true", help="also how probable labels, spans, sentences are"
+    )
+    parser.add_argument(
+        "--min-confidence",
+        metavar="P",
+        type=probability,
+        help="abstain: spans less probable than P become O, tags _; they stand in a column of their own",
+    )
+    parser.add_argument(
+        "--nbest", metavar="K", type=at_least_one, help="the K best outputs of each sentence, with scores"
+    )
     add_threads(parser, "threads; the output does not depend on them")
     add_reading(parser, "as the model's training data", unlabelled=True)
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress on standard error")
@@ -65,9 +91,37 @@ def run(args: argparse.Namespace) -> int:
         check_writable(args.output, [args.model])
     tagger = load(args.model)
     layout = input_layout(tagger.saved, args)
+    wanted = Wanted(args.confidence, args.min_confidence, args.nbest)
+    check(wanted, tagger, layout)
     with opened_target(args.output) as target, watched(args) as (source, draw):
-        tag(tagger, source, layout, target, args.threads or 1, draw)
+        tag(tagger, source, layout, target, args.threads or 1, draw, wanted)
     return 0
+
+
+class Wanted(NamedTuple):
+    """What is wanted beside the best labels."""
+
+    confidence: bool = False
+    min_confidence: float | None = None
+    nbest: int | None = None
+
+
+def check(wanted: Wanted, tagger: Tagger, layout: Layout) -> None:
+    """An error, before any work is done, for what makes no sense or what the model cannot give."""
+    from marginalia.decode.confidence import needed_temperature
+
+    if wanted.nbest is not None and wanted.min_confidence is not None:
+        raise UsageError("--nbest gives all of each output: it does not go with --min-confidence.")
+    if layout.format == "segmented" and wanted != Wanted():
+        raise SettingsError(
+            "segmented text has no place for confidences and alternatives: with --format plain "
+            "--tokenizer characters each character gets a line."
+        )
+    if wanted.confidence or wanted.min_confidence is not None:
+        needed_temperature(tagger.saved)
+    tagger.written_labels(wanted.min_confidence)
+    if wanted.nbest is not None:
+        tagger.check_nbest()
 
 
 def tag(
@@ -77,14 +131,24 @@ def tag(
     target: BinaryIO,
     threads: int = 1,
     after_batch: Callable[[], None] = lambda: None,
+    wanted: Wanted | None = None,
 ) -> None:
     """Label all of a source, batch after batch."""
-    from marginalia.corpus.batches import LabelWriter, read_batches
+    from marginalia.corpus.answers import LabelWriter
+    from marginalia.corpus.batches import read_batches
 
-    writer = LabelWriter(target, output_layout(layout, tagger.saved), tagger.labels, tagger.saved.scheme)
+    wanted = wanted or Wanted()
+    labels = tagger.written_labels(wanted.min_confidence)
+    writer = LabelWriter(target, output_layout(layout, tagger.saved), labels, tagger.saved.scheme)
     batches = (named(batch, tagger) for batch in read_batches(source, layout, block_bytes=BLOCK_BYTES))
-    for batch, ids in tagger.tag_batches(batches, threads):
-        writer.write(batch, ids)
+    if wanted.nbest is not None:
+        for batch, ranked in tagger.nbest_batches(batches, wanted.nbest, threads):
+            writer.write_best(batch, ranked, wanted.confidence)
+            after_batch()
+        return
+    sure: dict[str, Any] = {"confidence": wanted.confidence, "min_confidence": wanted.min_confidence}
+    for batch, answer in tagger.tag_batches(batches, threads, **sure):
+        writer.write(batch, answer)
         after_batch()
 
 

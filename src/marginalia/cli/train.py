@@ -136,7 +136,7 @@ def prepare(plan: Plan, train: list[str], dev: list[str]) -> Training:
         learner=plan.learner,
         seed=plan.seed,
         lists=plan.lists,
-        settings=learn.inherited(start, plan.settings, plan.features, plan.lists),
+        settings=learn.inherited(start, plan.settings, plan.features, plan.lists, plan.structure),
     )
     return learn.prepare(
         train,

@@ -1,20 +1,17 @@
-"""Files of any format as batches of sentences in native tables, and back to files with predicted labels."""
+"""Files of any format as batches of sentences in native tables."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import Any, BinaryIO
-
-import numpy as np
-import numpy.typing as npt
+from typing import Any
 
 from marginalia.corpus import crfsuite
 from marginalia.corpus.blocks import Block, column_names, pack, read_blocks
 from marginalia.corpus.formats import format_of
 from marginalia.corpus.records import Sentence, Span
-from marginalia.corpus.schemes import labels_of, spans_of
+from marginalia.corpus.schemes import labels_of
 from marginalia.corpus.streams import Source, name_of
 from marginalia.errors import DataError, SettingsError
 
@@ -142,48 +139,6 @@ def guess_layout(
     if named and chosen not in named:
         raise SettingsError(f"label: found '{chosen}', expected one of the columns {' '.join(named)}.")
     return Layout(name, named, chosen, options)
-
-
-class LabelWriter:
-    """Writes batches back in their own format with predicted labels, one after the other. Those of item files
-    take the place of the labels that were there."""
-
-    def __init__(self, target: BinaryIO, layout: Layout, labels: Sequence[str], scheme: str | None) -> None:
-        self._target, self._layout = target, layout
-        self._labels, self._scheme = list(labels), scheme
-
-    def write(self, batch: Batch, ids: npt.NDArray[np.int32]) -> None:
-        """The batch with `labels[ids[token]]`: as a last column, or in the place its format has for them."""
-        if self._layout.format == "crfsuite":
-            column = batch.block.index(self._layout.label)
-            self._target.write(batch.block.table.replace_column(column, self._labels, ids))
-            return
-        if batch.sentences is None:
-            self._target.write(batch.block.render(self._labels, ids))
-            return
-        names = [self._labels[i] for i in ids.tolist()]
-        starts = batch.block.table.sentence_starts.tolist()
-        for sentence, first, last in zip(batch.sentences, starts, starts[1:], strict=False):
-            self._set(sentence, names[first:last])
-        self._write_records(batch.sentences)
-
-    def _set(self, sentence: Sentence, labels: list[str]) -> None:
-        sentence.columns[self._layout.label] = labels
-        if self._scheme is not None:
-            sentence.spans = spans_of(labels, self._scheme)
-        else:  # plain tags: each is a span of its own token
-            sentence.spans = [Span(i, i + 1, label) for i, label in enumerate(labels)]
-
-    def _write_records(self, sentences: Iterable[Sentence]) -> None:
-        if self._layout.format == "plain":
-            for sentence in sentences:
-                lines = (
-                    f"{w}\t{t}\n" for w, t in zip(sentence.tokens, sentence.columns["label"], strict=True)
-                )
-                self._target.write(("".join(lines) + "\n").encode())
-            return
-        options = {k: v for k, v in self._layout.options.items() if k == "tag_separator"}
-        format_of("", self._layout.format).write(sentences, self._target, **options)
 
 
 def span_text(sentence: Sentence, span: Span) -> str:

@@ -44,10 +44,19 @@ class Block:
         return self.table.column(self.index(name))
 
     def render(
-        self, labels: Sequence[str], ids: npt.NDArray[np.int32], separator: str | None = None
+        self,
+        labels: Sequence[str],
+        ids: npt.NDArray[np.int32],
+        separator: str | None = None,
+        *,
+        numbers: npt.NDArray[np.float64] | None = None,
+        before: npt.NDArray[np.int32] | None = None,
     ) -> bytes:
-        """The text as it was read, with `labels[ids[token]]` as a last field (separator: the file's own)."""
-        return self.table.render(list(labels), ids, separator)
+        """The text as it was read, with `labels[ids[token]]` as a last field (separator: the file's own).
+
+        Before it go the `numbers` [tokens, k] (`_` for NaN) and `labels[before[token]]`.
+        """
+        return self.table.render(list(labels), ids, separator, numbers, before)
 
     def by_document(self) -> Block:
         """The block with the sentences of each document joined into one; the tokens stay the same."""

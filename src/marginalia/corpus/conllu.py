@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple, NoReturn
 
 from ..errors import DataError
@@ -150,6 +151,18 @@ def set_key(misc: str, key: str, value: str, absent: str = "O") -> str:
     places = [i for i, item in enumerate(items) if item.startswith(f"{key}=")] or [len(items)]
     items[places[0] : places[0] + 1] = [] if value == absent else [f"{key}={value}"]
     return "|".join(items) or "_"
+
+
+def commented(sentence: Sentence, comments: Sequence[str]) -> Sentence:
+    """A copy of the sentence with more comments before its first word."""
+    found = replace(sentence, comments=[*sentence.comments, *comments])
+    if isinstance(sentence.origin, _Origin):
+        lines, words = sentence.origin
+        at = next(i for i, line in enumerate(lines) if line[:1].isdigit())
+        break_ = lines[at][len(lines[at].rstrip("\r\n")) :] or "\n"
+        added = [comment + break_ for comment in comments]
+        found.origin = _Origin([*lines[:at], *added, *lines[at:]], [i + len(added) for i in words])
+    return found
 
 
 def write_conllu(sentences: Iterable[Sentence], target: Target) -> None:

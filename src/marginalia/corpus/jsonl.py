@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any, NamedTuple, NoReturn
 
 from ..errors import DataError, SettingsError
@@ -186,11 +187,39 @@ def _record(sentence: Sentence) -> Record:
         record["tags"] = sentence.columns["label"]
     if "tags" not in record or "spans" in record:
         record["spans"] = _spans(sentence, record.get("spans", []))
-    return record
+    return record | _said_beside(sentence, by_characters)
+
+
+def _said_beside(sentence: Sentence, by_characters: bool) -> Record:
+    """How sure a model is, what it took back, and its other outputs."""
+    found: Record = {}
+    if sentence.certainty is not None:
+        found["confidence"] = round(sentence.certainty.sentence, 4)
+        if not by_characters:
+            found["token_confidence"] = [round(p, 4) for p in sentence.certainty.tokens]
+    if sentence.taken_back is not None:
+        found["abstained"] = [_with_confidence(span, sentence) for span in sentence.taken_back]
+    if sentence.alternatives:
+        said = ("spans", "tags", "token_confidence")
+        records = [
+            (fields, _record(replace(other, alternatives=[]))) for fields, other in sentence.alternatives
+        ]
+        found["nbest"] = [fields | {k: r[k] for k in said if k in r} for fields, r in records]
+    return found
+
+
+def _with_confidence(span: Span, sentence: Sentence) -> Record:
+    placed = _in_characters(span, sentence.offsets) if sentence.offsets else span
+    found: Record = placed._asdict()
+    if sentence.certainty is not None:
+        found["confidence"] = round(sentence.certainty.spans[span], 4)
+    return found
 
 
 def _spans(sentence: Sentence, before: list[Any]) -> list[Any]:
     """Spans in the unit and the form of those before; a span that was there keeps its other keys."""
+    if sentence.certainty is not None:
+        return [_with_confidence(span, sentence) for span in sentence.spans]
     spans = [_in_characters(span, sentence.offsets) if sentence.offsets else span for span in sentence.spans]
     if not (before and isinstance(before[0], dict)):
         return [list(span) for span in spans]

@@ -78,7 +78,6 @@ class ChainTraining:
     """A chain over labels that are being learned: what a learner needs to know of it."""
 
     grows = False
-    notes: Sequence[str] = ()
 
     def __init__(
         self,

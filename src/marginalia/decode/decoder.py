@@ -6,13 +6,16 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from marginalia import _core
 from marginalia.corpus.blocks import Block
+from marginalia.decode.confidence import shown_as_they_are, spelling_of
 from marginalia.errors import DataError, MarginaliaError, ModelError
 from marginalia.model import SavedModel, phrases_of
 
@@ -38,6 +41,7 @@ class Parts(Generic[Shape]):
     model: Callable[[Shape, dict[str, Any]], Any]
     compile: Callable[..., Any]
     space: Callable[[], Any]
+    labels_are_whole: bool = True  # the probability of a label is not a sum over those of segments
 
 
 class Decoder(Generic[Shape]):
@@ -55,6 +59,10 @@ class Decoder(Generic[Shape]):
             raise ModelError(f"the parts of the model do not fit each other: {error}") from error
         self._programs: dict[tuple[str, ...], Any] = {saved.columns: program}
         self._local = threading.local()
+
+    @cached_property
+    def _spelling(self) -> _core.Spelling:
+        return spelling_of(self._saved, self._parts.labels_are_whole and shown_as_they_are(self._saved))
 
     def best(self, block: Block) -> Ids:
         """The best label ids of all tokens of a block."""
@@ -77,6 +85,25 @@ class Decoder(Generic[Shape]):
         """The score of a given output, -inf if it is not legal."""
         score: float = self._lattice(block, sentence).score(np.ascontiguousarray(ids, dtype=np.uint32))
         return score
+
+    def confidence(
+        self, block: Block, ids: Ids, sentences: npt.NDArray[np.uint32], temperature: float
+    ) -> tuple[npt.NDArray[Any], ...]:
+        """The probabilities of what label ids of a block say, scores divided by the temperature being
+        log-probabilities: of tokens, of spans, first tokens of spans, their ends, of outputs.
+
+        Users see sentences that begin at the tokens `sentences`, of which those of the block may consist.
+        """
+        found: tuple[npt.NDArray[Any], ...] = self._model.confidences(
+            self._program(block),
+            block.table,
+            ids,
+            sentences,
+            self._spelling,
+            1.0 / temperature,
+            self._space(),
+        )
+        return found
 
     def _contributions(
         self, places: Iterable[tuple[int, int, float]], constants: Iterable[tuple[str, int, tuple[int, ...]]]

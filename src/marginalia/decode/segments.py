@@ -7,6 +7,7 @@ docs/segments.md for the formulas.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -37,7 +38,7 @@ SETTINGS = (
 ENCODING = "IOB2"
 
 _MOST_LABELS = 4096  # transitions take 8 bytes per pair of labels
-_NO_LABEL = 2**32 - 1
+NO_LABEL = 2**32 - 1
 
 
 def segment_shape(
@@ -51,24 +52,30 @@ def segment_shape(
         )
     if encoding not in (None, ENCODING):
         raise ValueError(f"segments: labels are spelled in {encoding}, expected {ENCODING}")
+    inside = np.array(inside_labels(labels, encoding), np.uint32)
+    return _core.SegmentShape(inside, settings["max-length"], has_label_bigram(program), has_ends(program))
+
+
+def inside_labels(labels: Sequence[str], encoding: str | None) -> list[int]:
+    """By label: the one that continues what it begins, itself if it continues, `NO_LABEL` if nothing does."""
     numbers = {label: i for i, label in enumerate(labels)}
-    inside = [_inside(label, numbers) if encoding else _NO_LABEL for label in labels]
-    return _core.SegmentShape(
-        np.array(inside, np.uint32), settings["max-length"], has_label_bigram(program), has_ends(program)
-    )
+    return [_inside(label, numbers) if encoding else NO_LABEL for label in labels]
 
 
 def _inside(label: str, numbers: dict[str, int]) -> int:
     """The label of the tokens that continue a segment which this one begins; it itself if it continues."""
     if label == "O":
-        return _NO_LABEL
-    return numbers[label] if label[0] == "I" else numbers.get(f"I{label[1:]}", _NO_LABEL)
+        return NO_LABEL
+    return numbers[label] if label[0] == "I" else numbers.get(f"I{label[1:]}", NO_LABEL)
 
 
-def settle(settings: dict[str, Any], longest: int) -> None:
-    """What follows from the data: how long segments may be."""
+def settle(settings: dict[str, Any], lengths: Counter[int]) -> list[str]:
+    """What follows from the data: how long segments may be, and how many are longer."""
     if settings["max-length"] == "auto":
-        settings["max-length"] = min(max(longest, 1), _MOST_TOKENS)
+        settings["max-length"] = min(max(lengths, default=1), _MOST_TOKENS)
+    most: int = settings["max-length"]
+    cut = sum(count for length, count in lengths.items() if length > most)
+    return [f"cut {cut} segments of more than max-length={most} tokens into pieces"] if cut else []
 
 
 class SegmentExtraction:
@@ -108,22 +115,15 @@ class SegmentTraining:
         # Rows are for features of right outputs, and of wrong ones that learning meets; learners that look
         # for no outputs, and cut-offs, leave the latter out.
         self._open = settings.get("support") is None and self._cutoff <= 1
-        self._cut = 0
 
     @property
     def grows(self) -> bool:
         """Whether features may get rows while learning goes on."""
         return self._open
 
-    @property
-    def notes(self) -> list[str]:
-        """What the user should know."""
-        cut = f"cut {self._cut} segments of more than max-length={self._shape.most} tokens into pieces"
-        return [cut] if self._cut else []
-
     def set_gold(self, examples: _core.SegmentExamples, ids: Ids) -> None:
         """The right outputs; segments that are too long are cut."""
-        self._cut = max(self._cut, examples.set_gold(ids, self._shape))
+        examples.set_gold(ids, self._shape)
 
     def choose_features(
         self, batches: Callable[[], Iterator[_core.SegmentExamples]], kept: list[Any]
@@ -153,6 +153,7 @@ _PARTS = Parts(
     _core.SegmentModel,
     compile_segment_program,
     _core.SegmentSpace,
+    labels_are_whole=False,
 )
 
 

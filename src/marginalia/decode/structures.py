@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -96,10 +97,6 @@ class StructureInTraining(Protocol):
     def grows(self) -> bool:
         """Whether features may get rows while learning goes on."""
 
-    @property
-    def notes(self) -> Sequence[str]:
-        """What the user should know."""
-
     def set_gold(self, examples: Any, ids: npt.NDArray[np.int32]) -> None:
         """The right outputs of examples."""
 
@@ -133,14 +130,19 @@ class StructureInUse(Protocol):
     def score(self, block: Block, sentence: int, ids: npt.ArrayLike) -> float:
         """The score of a given output."""
 
+    def confidence(
+        self, block: Block, ids: npt.NDArray[np.int32], sentences: npt.NDArray[np.uint32], temperature: float
+    ) -> tuple[npt.NDArray[Any], ...]:
+        """The probabilities of given labels, of the spans that they spell and of outputs."""
+
 
 class Structure(NamedTuple):
     """A kind of output: how it is set, how it answers a learner, how it answers a user.
 
     `features` is the set to use if none is named (else the task's), `list_templates` are what `--list` adds.
     `encoding` is the scheme that it spells spans in, if it needs a certain one. `settle` completes settings
-    by what is known of the data: the longest span. `stepwise`: outputs are made label by label, as some
-    learners need it.
+    by what is known of the data, how many spans have which length, and says what users should know.
+    `stepwise`: outputs are made label by label, as some learners need it.
     """
 
     help: str
@@ -152,7 +154,7 @@ class Structure(NamedTuple):
     features: str | None = None
     list_templates: str = LIST_TEMPLATES
     encoding: str | None = None
-    settle: Callable[[dict[str, Any], int], None] = lambda settings, longest: None
+    settle: Callable[[dict[str, Any], Counter[int]], list[str]] = lambda settings, lengths: []
     stepwise: bool = True
 
 

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from itertools import islice, pairwise
+from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from marginalia.corpus.answers import Answer, BlockConfidence, Ranked
 from marginalia.corpus.batches import Batch, in_groups
 from marginalia.corpus.blocks import ATTRIBUTES, Block, is_attributes, pack
-from marginalia.corpus.records import Sentence, Span
-from marginalia.corpus.schemes import convert, labels_of, spans_of
+from marginalia.corpus.records import Sentence
+from marginalia.decode.confidence import Abstention, needed_temperature, temperature_of
 from marginalia.decode.structures import STRUCTURES
+from marginalia.decode.tagged import Tagged, UserLabels, tagged
 from marginalia.errors import DataError, ModelError, SettingsError
 from marginalia.model import SavedModel, file
 
@@ -27,25 +29,6 @@ if TYPE_CHECKING:
 Ids = npt.NDArray[np.int32]
 Input = Sentence | Sequence[Any] | Mapping[str, Sequence[Any]]
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class Tagged:
-    """A labelled sentence: its tokens (or their attributes, as they were given), a label for each, and the
-    spans they spell (if they spell spans)."""
-
-    tokens: tuple[Any, ...]
-    labels: tuple[str, ...]
-    scheme: str | None = None
-    score: float | None = None
-
-    @cached_property
-    def spans(self) -> tuple[Span, ...]:
-        """What the labels spell; nothing if they are plain tags."""
-        return tuple(spans_of(self.labels, self.scheme)) if self.scheme else ()
-
-    def __iter__(self) -> Iterator[tuple[Any, str]]:
-        return iter(zip(self.tokens, self.labels, strict=True))
 
 
 class Tagger:
@@ -60,14 +43,14 @@ class Tagger:
         self._by_document = saved.settings.get("unit") == "document"
         self.decoder = STRUCTURES[saved.structure].decoder(saved)
         try:
-            self._spelling = _Spelling(saved)
+            self._shown = UserLabels(saved)
         except (DataError, SettingsError) as error:
             raise ModelError(f"the model's labels do not fit its scheme: {error}") from error
 
     @property
     def labels(self) -> tuple[str, ...]:
         """The labels it gives, as users see them."""
-        return tuple(self._spelling.labels)
+        return tuple(self._shown.labels)
 
     @property
     def feature_columns(self) -> tuple[str, ...]:
@@ -77,41 +60,138 @@ class Tagger:
         needed = self.saved.program.columns
         return tuple(name for name in self.saved.columns if name in needed) or self.saved.columns[:1]
 
-    def tag(self, sentence: Input) -> Tagged:
-        """Label one sentence: its tokens, or a mapping from column names to values if it needs several; of
-        models of explicit attributes a list of strings or a dictionary for each token."""
-        return self.tag_all([sentence])[0]
+    @property
+    def temperature(self) -> float | None:
+        """What scores are divided by to be log-probabilities; None if the model gives no probabilities."""
+        return temperature_of(self.saved)
 
-    def tag_all(self, sentences: Iterable[Input], threads: int = 1) -> list[Tagged]:
-        """Label sentences; the result does not depend on the number of threads."""
+    def tag(
+        self, sentence: Input, *, confidence: bool = False, min_confidence: float | None = None
+    ) -> Tagged:
+        """Label one sentence: its tokens, or a mapping from column names to values if it needs several; of
+        models of explicit attributes a list of strings or a dictionary for each token.
+
+        With `confidence` the result says how probable it is, and its labels and spans. With
+        `min_confidence`, spans of less become O and tags of less `_`; `abstained` of the result lists them.
+        """
+        return self.tag_all([sentence], confidence=confidence, min_confidence=min_confidence)[0]
+
+    def tag_all(
+        self,
+        sentences: Iterable[Input],
+        threads: int = 1,
+        *,
+        confidence: bool = False,
+        min_confidence: float | None = None,
+    ) -> list[Tagged]:
+        """Label sentences, as `tag` does; the result does not depend on the number of threads."""
         records = [self._record(sentence, number) for number, sentence in enumerate(sentences)]
         parts = in_groups(iter(records), 500, self._by_document)
         batches = (Batch(pack(part, self.feature_columns), part) for part in parts)
-        results: list[Tagged] = []
-        for batch, ids in self.tag_batches(batches, threads):
-            names = [self._spelling.labels[i] for i in ids.tolist()]
-            starts = batch.block.table.sentence_starts.tolist()
-            for record, first, last in zip(batch.sentences or (), starts, starts[1:], strict=False):
-                results.append(self._tagged(record, names[first:last]))
-        return results
+        names = self.written_labels(min_confidence)
+        confidence = confidence or min_confidence is not None
+        answers = self.tag_batches(batches, threads, confidence=confidence, min_confidence=min_confidence)
+        word, scheme = self.feature_columns[0], self.saved.scheme
+        return [one for batch, answer in answers for one in tagged(batch, answer, names, word, scheme)]
 
-    def tag_batches(self, batches: Iterable[Batch], threads: int = 1) -> Iterator[tuple[Batch, Ids]]:
-        """Label ids (into `labels`) of batch after batch, in order; only a few are in memory at a time."""
-        yield from in_order(lambda batch: (batch, self._best(batch)), batches, threads)
+    def tag_batches(
+        self,
+        batches: Iterable[Batch],
+        threads: int = 1,
+        *,
+        confidence: bool = False,
+        min_confidence: float | None = None,
+    ) -> Iterator[tuple[Batch, Answer]]:
+        """Answers for batch after batch, in order; only a few are in memory at a time.
 
-    def nbest(self, sentence: Input, k: int) -> list[Tagged]:
-        """The k best outputs with their scores, best first; fewer if there are not so many legal ones."""
-        if k < 1:
-            raise SettingsError(f"found k = {k}, expected at least 1.")
-        return list(islice(self.iter_nbest(sentence), k))
+        Their label ids are into `written_labels(min_confidence)`.
+        """
+        abstain = None if min_confidence is None else self._abstention(min_confidence)
+        temperature = needed_temperature(self.saved) if confidence or abstain else None
+
+        def answer(batch: Batch) -> tuple[Batch, Answer]:
+            ids, said = self.best_ids(batch.block)
+            if temperature is None:
+                return batch, Answer(said)
+            sure = self.confidence_of(batch.block, ids, temperature)
+            if abstain is None:
+                return batch, Answer(said, sure)
+            left, taken = abstain(said, sure, batch.block.table.sentence_starts.tolist())
+            return batch, Answer(left, sure if confidence else None, said, taken)
+
+        yield from in_order(answer, batches, threads)
+
+    def written_labels(self, min_confidence: float | None = None) -> tuple[str, ...]:
+        """`labels`, and those that stand where a model abstains."""
+        return self.labels if min_confidence is None else self._abstention(min_confidence).labels
+
+    def nbest_batches(
+        self, batches: Iterable[Batch], k: int, threads: int = 1
+    ) -> Iterator[tuple[Batch, list[Ranked]]]:
+        """The k best outputs of each sentence of batch after batch; with confidence if the model has it."""
+        _check_k(k)
+        self.check_nbest()
+        yield from in_order(lambda batch: (batch, self._ranked(batch.block, k)), batches, threads)
+
+    def check_nbest(self) -> None:
+        """An error if the model does not label sentence by sentence."""
+        if self._by_document:
+            raise SettingsError(
+                "k-best outputs are those of sentences, but this model labels whole documents."
+            )
+
+    def nbest(self, sentence: Input, k: int, *, confidence: bool = False) -> list[Tagged]:
+        """The k best outputs with their scores, best first; fewer if there are not so many legal ones.
+
+        If the model gives probabilities, each has its own as `confidence`; with `confidence`, its labels
+        and spans have theirs too.
+        """
+        _check_k(k)
+        if confidence:
+            needed_temperature(self.saved)
+        found = list(islice(self._outputs(sentence), k))
+        return [self._with_certainty(sentence, *one) if confidence else one[0] for one in found]
 
     def iter_nbest(self, sentence: Input) -> Iterator[Tagged]:
         """All legal outputs with their scores, best first, each made when it is asked for."""
+        return (tagged for tagged, _ in self._outputs(sentence))
+
+    def _outputs(self, sentence: Input) -> Iterator[tuple[Tagged, Ids]]:
         record = self._record(sentence)
         tokens = tuple(record.columns[self.feature_columns[0]])
-        for ids, score in self.decoder.k_best(pack([record], self.feature_columns), 0):
-            labels = tuple(self._spelling.user_labels(ids.tolist()))
-            yield Tagged(tokens, labels, self.saved.scheme, score)
+        block = pack([record], self.feature_columns)
+        first: tuple[float, float] | None = None  # score and probability of the best
+        for ids, score in self.decoder.k_best(block, 0):
+            labels = tuple(self._shown.user_labels(ids.tolist()))
+            found = np.ascontiguousarray(ids, np.int32)
+            if self.temperature is not None and first is None:
+                first = score, float(self.confidence_of(block, found, self.temperature).sentence[0])
+            whole = None
+            if self.temperature is not None and first is not None:
+                whole = first[1] * math.exp((score - first[0]) / self.temperature)
+            yield Tagged(tokens, labels, self.saved.scheme, score, whole), found
+
+    def _with_certainty(self, sentence: Input, tagged: Tagged, ids: Ids) -> Tagged:
+        block = pack([self._record(sentence)], self.feature_columns)
+        sure = self.confidence_of(block, ids, needed_temperature(self.saved))
+        token, span = tuple(sure.token.tolist()), tuple(sure.span.tolist())
+        return replace(tagged, label_confidence=token, span_confidence=span)
+
+    def _ranked(self, block: Block, k: int) -> list[Ranked]:
+        """The outputs of all sentences, by rank; where one has no more, its best stands in."""
+        starts = block.table.sentence_starts.tolist()
+        outputs = [list(self.decoder.k_best(block, s, k)) for s in range(len(starts) - 1)]
+        ranked = []
+        for rank in range(max([len(listed) for listed in outputs], default=1)):
+            chosen = [listed[rank if rank < len(listed) else 0] for listed in outputs]
+            ids = np.concatenate([np.zeros(0, np.int32), *[ids.astype(np.int32) for ids, _ in chosen]])
+            scores = [
+                one[1] if rank < len(listed) else math.nan
+                for one, listed in zip(chosen, outputs, strict=True)
+            ]
+            sure = None if self.temperature is None else self.confidence_of(block, ids, self.temperature)
+            ranked.append(Ranked(self._shown.user_ids(ids, block), np.array(scores), sure))
+        return ranked
 
     def marginals(self, sentence: Input) -> npt.NDArray[np.float64]:
         """P(label | sentence) of each token, [tokens, model labels], taking scores as log-probabilities.
@@ -139,9 +219,28 @@ class Tagger:
     def __reduce__(self) -> tuple[Callable[[bytes], Tagger], tuple[bytes]]:
         return Tagger.from_bytes, (self.to_bytes(),)
 
-    def _best(self, batch: Batch) -> Ids:
-        block = batch.block.by_document() if self._by_document else batch.block
-        return self._spelling.user_ids(self.decoder.best(block), batch.block)
+    def best_ids(self, block: Block) -> tuple[Ids, Ids]:
+        """The best labels of a block, as ids of `saved.labels` and of `labels`."""
+        ids = self.decoder.best(self._unit(block))
+        return ids, self._shown.user_ids(ids, block)
+
+    def _unit(self, block: Block) -> Block:
+        return block.by_document() if self._by_document else block
+
+    def confidence_of(self, block: Block, ids: Ids, temperature: float) -> BlockConfidence:
+        """How probable labels of a block (ids of `saved.labels`), and what they say, are at a temperature."""
+        if not block.table.tokens:  # such a block may have no columns
+            nothing, nowhere = np.zeros(0), np.zeros(0, np.uint32)
+            return BlockConfidence(nothing, nothing, nowhere, nowhere, np.ones(block.table.sentences))
+        starts = block.table.sentence_starts
+        token, span, begin, end, output = self.decoder.confidence(self._unit(block), ids, starts, temperature)
+        if self._by_document:
+            documents = block.table.documents
+            output = output[np.cumsum(np.diff(documents, prepend=documents[:1]) != 0)]
+        return BlockConfidence(token, span, begin, end, output)
+
+    def _abstention(self, least: float) -> Abstention:
+        return Abstention(self.labels, self.saved.scheme, least)
 
     def _record(self, sentence: Input, number: int = 0) -> Sentence:
         if self.saved.program.explicit:
@@ -179,9 +278,6 @@ class Tagger:
             return sentence
         return Sentence({ATTRIBUTES: items}, document=number)
 
-    def _tagged(self, record: Sentence, labels: Sequence[str]) -> Tagged:
-        return Tagged(tuple(record.columns[self.feature_columns[0]]), tuple(labels), self.saved.scheme)
-
 
 def items_of(sequence: Any) -> list[Any] | None:
     """The attributes of the tokens of a sequence (also of one that python-crfsuite made); None if it is one
@@ -194,42 +290,9 @@ def items_of(sequence: Any) -> list[Any] | None:
     return items if not items or is_attributes(items) else None
 
 
-class _Spelling:
-    """Model labels to the user's: the same, unless the model was trained in another scheme."""
-
-    def __init__(self, saved: SavedModel) -> None:
-        self._saved = saved
-        # The spans of documents may go on from one sentence to the next: as labels of sentences they may not.
-        crosses = saved.scheme is not None and saved.settings.get("unit") == "document"
-        self._same = saved.scheme == saved.encoding and not crosses
-        self.labels = list(saved.labels) if self._same else _all_labels(saved)
-        self._numbers = {label: i for i, label in enumerate(self.labels)}
-
-    def user_labels(self, ids: Sequence[int] | npt.NDArray[Any]) -> list[str]:
-        labels = [self._saved.labels[i] for i in ids]
-        if self._same or self._saved.encoding is None or self._saved.scheme is None:
-            return labels
-        return convert(labels, self._saved.encoding, self._saved.scheme)
-
-    def user_ids(self, ids: Ids, block: Block) -> Ids:
-        if self._same:
-            return ids
-        starts = block.table.sentence_starts.tolist()
-        out: list[int] = []
-        for first, last in pairwise(starts):
-            out += [self._numbers[label] for label in self.user_labels(ids[first:last])]
-        return np.array(out, np.int32)
-
-
-def _all_labels(saved: SavedModel) -> list[str]:
-    """Every label that the user's scheme can write for the model's types."""
-    types = dict.fromkeys(label.partition("-")[2] for label in saved.labels if label != "O")
-    scheme = str(saved.scheme)
-    found = dict.fromkeys(["O"] if "O" in saved.labels else [])
-    for type_ in types:
-        for spans in ([(0, 1)], [(0, 3)], [(0, 2), (2, 4)], [(0, 1), (1, 2)]):
-            found |= dict.fromkeys(labels_of([Span(b, e, type_) for b, e in spans], spans[-1][1], scheme))
-    return list(found)
+def _check_k(k: int) -> None:
+    if k < 1:
+        raise SettingsError(f"found k = {k}, expected at least 1.")
 
 
 def in_order(work: Callable[[Any], T], items: Iterable[Any], threads: int) -> Iterator[T]:

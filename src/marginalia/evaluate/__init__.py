@@ -5,6 +5,7 @@ Columns of labels walk one way: `encode` (strings to ids) -> `conlleval` / `stri
 files or prints.
 """
 
+from marginalia.evaluate.reliability import Reliability, reliability, right_spans
 from marginalia.evaluate.report import Confused, Report, TypeScore
 from marginalia.evaluate.sampling import bootstrap_interval
 from marginalia.evaluate.scoring import evaluate, score_ids, sentence_counts
@@ -22,6 +23,7 @@ __all__ = [
     "Confused",
     "McNemar",
     "Randomisation",
+    "Reliability",
     "Report",
     "TypeScore",
     "approximate_randomisation",
@@ -29,6 +31,8 @@ __all__ = [
     "compare",
     "evaluate",
     "mcnemar",
+    "reliability",
+    "right_spans",
     "score_ids",
     "sentence_counts",
 ]

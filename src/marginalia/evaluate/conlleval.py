@@ -32,8 +32,8 @@ def tally_conlleval(encoded: Encoded) -> Tally:
     tally = tally_steps(
         encoded,
         names,
-        (_starts(gold), gold.types[later]),
-        (_starts(predicted), predicted.types[later]),
+        (chunk_starts(gold), gold.types[later]),
+        (chunk_starts(predicted), predicted.types[later]),
         (correct, gold.types[earlier]),
     )
     if open_at_end:
@@ -42,19 +42,21 @@ def tally_conlleval(encoded: Encoded) -> Tally:
     return tally
 
 
-def _starts(column: ChunkColumn) -> Flags:
+def chunk_starts(column: ChunkColumn) -> Flags:
+    """The steps into the first token of a chunk."""
     return column.steps(_STARTS) | (_TYPED[column.codes[1:]] & ~column.same_type())
 
 
-def _ends(column: ChunkColumn) -> Flags:
+def chunk_ends(column: ChunkColumn) -> Flags:
+    """The steps out of the last token of a chunk."""
     return column.steps(_ENDS) | (_TYPED[column.codes[:-1]] & ~column.same_type())
 
 
 def _correct(gold: ChunkColumn, predicted: ChunkColumn) -> tuple[Flags, bool]:
     """The steps at which a correct chunk ends, and whether one is still open after the last."""
     agree = gold.types == predicted.types
-    gold_ends, predicted_ends = _ends(gold), _ends(predicted)
-    begins = _starts(gold) & _starts(predicted) & agree[1:]
+    gold_ends, predicted_ends = chunk_ends(gold), chunk_ends(predicted)
+    begins = chunk_starts(gold) & chunk_starts(predicted) & agree[1:]
     closes = gold_ends & predicted_ends & agree[:-1]
     breaks = closes | (gold_ends != predicted_ends) | ~agree[1:]
     inside = _last_event_begins(begins, breaks)

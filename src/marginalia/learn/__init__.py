@@ -10,6 +10,7 @@ from typing import Any
 from marginalia.corpus.batches import guess_layout
 from marginalia.decode.tagger import Tagger, load
 from marginalia.errors import SettingsError
+from marginalia.learn.calibration import calibrated
 from marginalia.learn.data import Corpus, Data, corpus_of_records
 from marginalia.learn.labeler import Labeler
 from marginalia.learn.recipe import TASKS, Recipe, make_recipe
@@ -22,6 +23,8 @@ __all__ = [
     "Progress",
     "Recipe",
     "Training",
+    "calibrate",
+    "calibrated",
     "inherited",
     "make_recipe",
     "prepare",
@@ -65,7 +68,7 @@ def train(
         learner=learner,
         seed=seed,
         lists=lists,
-        settings=inherited(begin, settings, features, lists),
+        settings=inherited(begin, settings, features, lists, structure),
     )
     run = prepare(
         data,
@@ -83,6 +86,32 @@ def train(
         if on_progress is not None:
             on_progress(record)
     return run.model()
+
+
+def calibrate(
+    model: Tagger,
+    data: Data,
+    *,
+    columns: str | Sequence[str] | None = None,
+    label: str | None = None,
+    format: str | None = None,
+    options: Mapping[str, Any] | None = None,
+    threads: int = 1,
+) -> Tagger:
+    """The model with a temperature that makes its scores probabilities, fitted on labelled data.
+
+    The data, given as for `train`, must not be those that the model was trained on: of those it is too sure.
+    """
+    saved = model.saved
+    corpus = _corpus(
+        data,
+        columns or saved.columns,
+        label or saved.label,
+        format or saved.format,
+        dict(saved.options if options is None else options),
+        {"unit": saved.settings.get("unit", "sentence"), "stream": False},
+    )
+    return calibrated(model, corpus.blocks(), corpus.layout.label, threads)
 
 
 def prepare(
@@ -136,6 +165,7 @@ def _corpus(
 
 # What the weights of a model depend on: a run that begins with it has the same.
 _INHERITED = {"order": 1, "legal": True, "unit": "sentence"}
+_KEPT = ("max-length",)  # the same, unless another is given
 
 
 def inherited(
@@ -143,6 +173,7 @@ def inherited(
     settings: Mapping[str, Any],
     features: str | None,
     lists: Mapping[str, str] | None,
+    structure: str,
 ) -> dict[str, Any]:
     """The settings of a run that begins with a model: what the user gave, and what the model depends on."""
     if start is None:
@@ -151,7 +182,8 @@ def inherited(
     own += [name for name, given in (("features", features), ("lists", lists)) if given]
     if own:
         raise SettingsError(f"found {' and '.join(own)}, but a model to begin with brings its own.")
-    return {name: start.settings[name] for name in _INHERITED if name in start.settings} | dict(settings)
+    names = (*_INHERITED, *_KEPT) if structure == start.structure else ()  # `prepare` refuses another one
+    return {name: start.settings[name] for name in names if name in start.settings} | dict(settings)
 
 
 def _start(start: Tagger | str | os.PathLike[str] | None) -> SavedModel | None:

@@ -150,7 +150,7 @@ class LabelCoder:
         if start is not None:  # as its model has them; new labels are added
             self.encoding = start.encoding
             self.numbers = {label: i for i, label in enumerate(start.labels)}
-        self.longest = 0  # tokens of the longest span, if labels are spelled in IOB2
+        self.lengths: Counter[int] = Counter()  # of spans in tokens, if labels are spelled in IOB2
         self.unseen: list[str] = []  # labels of held-out data only, numbered after all others
         self.repaired = 0
 
@@ -166,9 +166,8 @@ class LabelCoder:
         if self.encoding != self.scheme:
             names, ids = self._translated(names, ids, block)
         if grow:
-            if self.encoding == "IOB2":
-                inside = np.array([name[0] == "I" for name in names], bool)
-                self.longest = max(self.longest, 1 + _longest_run(inside[ids] if names else inside))
+            if self.encoding == "IOB2" and names:
+                self.lengths += _lengths(np.array([name[0] == "I" for name in names])[ids])
             for name in names:
                 self.numbers.setdefault(name, len(self.numbers))
         else:
@@ -198,10 +197,11 @@ class LabelCoder:
         return list(numbers), np.array(out, np.int32)
 
 
-def _longest_run(marks: npt.NDArray[np.bool_]) -> int:
-    """How many neighbours are marked, at most."""
-    ends = np.flatnonzero(~np.concatenate([[False], marks, [False]]))
-    return int(np.diff(ends).max()) - 1
+def _lengths(inside: npt.NDArray[np.bool_]) -> Counter[int]:
+    """How many spans have which length; a token inside belongs to the one that began before it."""
+    begins = np.append(np.flatnonzero(~inside), len(inside))
+    lengths, counts = np.unique(np.diff(begins), return_counts=True)
+    return Counter(dict(zip(lengths.tolist(), counts.tolist(), strict=True)))
 
 
 def _scheme_of(corpus: Corpus, wanted: str) -> str | None:

@@ -90,7 +90,7 @@ class Training:
         self.data = TrainingSet(
             corpus, lambda index: kind.extraction(compiled, index, settings), self.coder, settings, warm
         )
-        kind.settle(settings, self.coder.longest)
+        told = kind.settle(settings, self.coder.lengths)
         self._structure = kind.training(
             self.coder.labels, self.coder.encoding, settings, self._program, self.data.extraction
         )
@@ -108,7 +108,7 @@ class Training:
         self.history: list[Progress] = []
         self.report: Report | None = None
         self.notes = [f"left out for want of columns: {line}" for line in self._program.left_out]
-        self.notes += self._structure.notes
+        self.notes += told
         if recipe.settings.get("parallel") == "mix" and self._threads == 1:
             self.notes.append("parallel=mix needs --threads of at least 2: there is one model")
         if self.coder.repaired:

@@ -70,6 +70,8 @@ class WarmStart:
     """A model to begin with."""
 
     def __init__(self, saved: SavedModel) -> None:
+        if saved.is_shrunk:
+            raise ModelError("a shrunk model cannot be trained further: begin with the one it was made from.")
         self.saved = saved
         arrays = saved.arrays
         self._state = {n.removeprefix(_PREFIX): a for n, a in arrays.items() if n.startswith(_PREFIX)}

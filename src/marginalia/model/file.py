@@ -23,17 +23,24 @@ from marginalia.model.saved import Arrays, SavedModel
 
 FORMAT = "marginalia"
 VERSION = 2  # 2: votes, locally normalised models, learning states
-_READABLE = ("1", "2")
+SHRUNK_VERSION = 3  # 3: short keys, weights of 16 and 8 bits; written for shrunk models only
+_READABLE = ("1", "2", "3")
 _MOST_HEADER = 100_000_000  # the container's own limit
 _DTYPES = {
     "U8": np.uint8,
     "U16": np.uint16,
     "U32": np.uint32,
     "U64": np.uint64,
+    "I16": np.int16,
     "F32": np.float32,
     "F64": np.float64,
 }
 _NAMES = {np.dtype(dtype).name: name for name, dtype in _DTYPES.items()}
+
+
+def version_of(model: SavedModel) -> int:
+    """The format version that a model is written in: the lowest that can hold it."""
+    return SHRUNK_VERSION if model.is_shrunk else VERSION
 
 
 def to_bytes(model: SavedModel) -> bytes:
@@ -47,7 +54,7 @@ def _parts(model: SavedModel) -> list[bytes | memoryview]:
     arrays = {name: np.ascontiguousarray(array) for name, array in sorted(model.arrays.items())}
     metadata = {
         "format": FORMAT,
-        "format_version": str(VERSION),
+        "format_version": str(version_of(model)),
         "checksum": _checksum(description, arrays),
         "model": description,
     }
@@ -127,7 +134,7 @@ def from_bytes(data: bytes | memoryview) -> SavedModel:
     version = metadata.get("format_version")
     if version not in _READABLE:
         raise ModelError(
-            f"the model has format version {version}, this program reads {' and '.join(_READABLE)}."
+            f"the model has format version {version}, this program reads {_READABLE[0]} to {_READABLE[-1]}."
         )
     arrays = _arrays(header, body)
     description = metadata.get("model")

@@ -26,12 +26,11 @@ class Inspection:
     def __init__(self, saved: SavedModel) -> None:
         self._saved = saved
         self._arrays, self._size = saved.arrays, len(saved.labels)
-        ends = self._arrays["row_end"].astype(np.int64)
+        ends = saved.row_ends()
         self._rows = np.repeat(np.arange(ends.size), np.diff(ends, prepend=0))  # [cells] row of each weight
-        edge = self._arrays.get("edge")
-        self._edge = edge.astype(bool)[self._rows] if edge is not None else np.zeros(self._rows.size, bool)
+        self._edge = saved.edges()[self._rows]
         self._outputs = saved.outputs()
-        self._weights = self._arrays["weights"]
+        self._weights = saved.weights()
 
     @property
     def has_names(self) -> bool:

@@ -13,6 +13,8 @@ from marginalia.errors import ModelError
 from marginalia.features.program import Program
 
 Arrays = dict[str, npt.NDArray[Any]]
+LEAST_TEMPERATURE, MOST_TEMPERATURE = 1e-6, 1e12
+BLOCK = 64  # slots that share a base in shrunk models, as kBlock in core/weights/frozen.hpp
 
 
 @dataclass(frozen=True)
@@ -21,7 +23,8 @@ class SavedModel:
 
     `labels` are spelled in the scheme `encoding`; users see `scheme`. `columns` are those of the
     training data, `label` the one among them to predict, `options` those of their reader. `arrays` hold
-    the weights (see docs/model-file.md).
+    the weights (see docs/model-file.md). `calibration` has the `temperature` that makes scores
+    log-probabilities, if one was fitted.
     """
 
     labels: tuple[str, ...]
@@ -39,6 +42,7 @@ class SavedModel:
     options: dict[str, Any] = field(default_factory=dict)
     history: list[dict[str, Any]] = field(default_factory=list)
     diagnostics: dict[str, Any] = field(default_factory=dict)
+    calibration: dict[str, Any] = field(default_factory=dict)
     arrays: Arrays = field(default_factory=dict, repr=False)
 
     def metadata(self) -> dict[str, Any]:
@@ -77,7 +81,27 @@ class SavedModel:
 
     def is_edge(self, row: int) -> bool:
         """Whether the outputs of a weight row are label pairs."""
-        return "edge" in self.arrays and bool(self.arrays["edge"][row])
+        if "edge" not in self.arrays:
+            return False
+        if self.is_shrunk:
+            return bool(self.arrays["edge"][row // 8] >> row % 8 & 1)
+        return bool(self.arrays["edge"][row])
+
+    def edges(self) -> npt.NDArray[np.bool_]:
+        """By weight row: whether its outputs are label pairs."""
+        size = self.arrays["keys"].size
+        if "edge" not in self.arrays:
+            return np.zeros(size, bool)
+        if self.is_shrunk:
+            return np.unpackbits(self.arrays["edge"], bitorder="little")[:size].astype(bool)
+        return np.asarray(self.arrays["edge"] != 0)
+
+    def row_ends(self) -> npt.NDArray[np.int64]:
+        """Where the cells of each weight row end."""
+        ends = self.arrays["row_end"].astype(np.int64)
+        if "row_base" not in self.arrays:
+            return ends
+        return ends + np.repeat(self.arrays["row_base"].astype(np.int64), BLOCK)[: ends.size]
 
     @property
     def features(self) -> int:
@@ -86,13 +110,37 @@ class SavedModel:
 
     def outputs(self) -> npt.NDArray[np.uint32]:
         """The output (label, or label pair) of each weight."""
-        return self._outputs().astype(np.uint32)
+        if "gaps" not in self.arrays:
+            return self._outputs().astype(np.uint32)
+        ends = self.row_ends()
+        steps = np.concatenate([[0], np.cumsum(self.arrays["gaps"].astype(np.int64) + 1)])
+        before = np.repeat(steps[np.append(0, ends[:-1])], np.diff(ends, prepend=0))
+        return np.asarray(steps[1:] - before - 1, np.uint32)
 
     def cells(self, row: int) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.float32]]:
         """The outputs of one weight row and their weights."""
-        ends = self.arrays["row_end"]
-        begin, end = int(ends[row - 1]) if row else 0, int(ends[row])
-        return self._outputs()[begin:end].astype(np.uint32), self.arrays["weights"][begin:end]
+        cells = slice(self._row_end(row - 1) if row else 0, self._row_end(row))
+        if "gaps" in self.arrays:
+            outputs = np.cumsum(self.arrays["gaps"][cells].astype(np.int64) + 1) - 1
+            return outputs.astype(np.uint32), self.weights(cells)
+        return self._outputs()[cells].astype(np.uint32), self.weights(cells)
+
+    def _row_end(self, row: int) -> int:
+        base = int(self.arrays["row_base"][row // BLOCK]) if "row_base" in self.arrays else 0
+        return base + int(self.arrays["row_end"][row])
+
+    def weights(self, cells: slice = slice(None)) -> npt.NDArray[np.float32]:
+        """The weights of some cells, as numbers whatever they are kept as."""
+        kept = self.arrays["weights"][cells]
+        if kept.dtype == np.int16:
+            return kept.astype(np.float32) * self.arrays["scale"]
+        return self.arrays["codebook"][kept] if kept.dtype == np.uint8 else kept
+
+    @property
+    def is_shrunk(self) -> bool:
+        """Whether keys are short: the features can be looked up, but not learned further."""
+        keys = self.arrays.get("keys")
+        return keys is not None and keys.dtype == np.uint32
 
     def _outputs(self) -> npt.NDArray[Any]:
         return self.arrays["narrow"] if "narrow" in self.arrays else self.arrays["wide"]
@@ -136,13 +184,15 @@ _KINDS: dict[str, tuple[type, ...]] = {
     "options": (dict,),
     "history": (list,),
     "diagnostics": (dict,),
+    "calibration": (dict,),
 }
+_YOUNGER = ("diagnostics", "calibration")  # older files have none
 
 
 def _checked(data: dict[str, Any]) -> dict[str, Any]:
     values = {}
     for name, kinds in _KINDS.items():
-        value = data.get(name, {}) if name == "diagnostics" else data[name]  # older files have none
+        value = data.get(name, {}) if name in _YOUNGER else data[name]
         if not isinstance(value, kinds):
             raise TypeError(f"{name} is {type(value).__name__}")
         values[name] = value
@@ -162,14 +212,20 @@ def _check_layout(data: dict[str, Any], program: Program) -> None:
         raise ValueError(f"there is no column {', '.join(unknown)}")
     if not all(isinstance(record, dict) for record in data["history"]):
         raise TypeError("history is not a list of records")
+    temperature = data["calibration"]["temperature"] if data["calibration"] else 1.0
+    if type(temperature) not in (int, float) or not LEAST_TEMPERATURE <= temperature <= MOST_TEMPERATURE:
+        raise ValueError(f"the temperature is {temperature!r}")
 
 
 def _check_arrays(arrays: Arrays) -> None:
     """What the decoder does not check for itself: one kind of outputs, and names that fit the rows."""
-    if ("narrow" in arrays) == ("wide" in arrays):
-        raise ValueError("expected either narrow or wide outputs")
+    if sum(name in arrays for name in ("narrow", "wide", "gaps")) != 1:
+        raise ValueError("expected outputs as one of narrow, wide and gaps")
+    if ("row_base" in arrays) != (arrays["row_end"].dtype == np.uint16):
+        raise ValueError("expected row_base for short row_end only")
     if any(array.ndim != 1 for array in arrays.values()):
         raise ValueError("expected flat arrays")
+    _check_codes(arrays)
     names, ends = arrays.get("names"), arrays.get("name_end")
     if names is None and ends is None:
         return
@@ -179,3 +235,15 @@ def _check_arrays(arrays: Arrays) -> None:
         raise ValueError("the names of features disagree in number")
     if (ends[1:] < ends[:-1]).any():
         raise ValueError("the names of features overlap")
+
+
+def _check_codes(arrays: Arrays) -> None:
+    """Weights of fewer bits need what makes numbers of them."""
+    by_type = {"int16": ("scale", 1), "uint8": ("codebook", 256)}
+    needed = by_type.get(arrays["weights"].dtype.name)
+    for name, size in by_type.values():
+        found = arrays.get(name)
+        if (found is not None) != ((name, size) == needed):
+            raise ValueError(f"expected {name} for weights of its kind only")
+        if found is not None and (found.dtype.name, found.size) != ("float32", size):
+            raise ValueError(f"{name} is of a wrong kind")

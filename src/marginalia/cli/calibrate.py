@@ -1,0 +1,89 @@
+"""`marginalia calibrate`: make a model's scores probabilities that can be trusted."""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import json
+import sys
+from typing import TYPE_CHECKING
+
+from marginalia.cli.arguments import Verbs, add_reading, add_threads, verb_parser
+from marginalia.cli.layouts import model_layout
+from marginalia.cli.output import check_writable
+from marginalia.cli.progress import Bar
+from marginalia.cli.reading import STDIN, must_exist, seekable
+
+if TYPE_CHECKING:
+    from marginalia.decode import Tagger
+
+_DESCRIPTION = """\
+Fit a temperature on labelled data and write the model with it. Scores divided by the temperature
+are log-probabilities: `tag --confidence` and `eval --reliability` use them. The data must not be
+those that the model was trained on, of which it is too sure. The labels that the model gives do
+not change. Models of the learners crf and maxent give probabilities without, and better ones with."""
+
+_EXAMPLES = """\
+  marginalia calibrate model.mg dev.txt -o calibrated.mg
+  marginalia calibrate model.mg dev.txt -o model.mg --threads 2
+"""
+
+
+def add_parser(verbs: Verbs) -> None:
+    """Declare the verb."""
+    parser = verb_parser(verbs, "calibrate", "make scores probabilities", _DESCRIPTION, _EXAMPLES)
+    parser.add_argument("model", metavar="MODEL", help="a model file")
+    parser.add_argument("data", metavar="DATA", nargs="?", default=STDIN, help="labelled data; - is stdin")
+    parser.add_argument("-o", "--output", metavar="FILE", required=True, help="the model file to write")
+    add_threads(parser, "threads; the result does not depend on them")
+    add_reading(parser, "as the model's training data")
+    parser.add_argument("--json", action="store_true", help="end with one JSON object instead of text")
+    parser.add_argument("-q", "--quiet", action="store_true", help="no progress on standard error")
+    parser.set_defaults(run=run, take=take)
+
+
+def take(args: argparse.Namespace, word: str) -> bool:
+    """A file behind options is the data, if there were none."""
+    free: bool = args.data == STDIN
+    args.data = word if free else args.data
+    return free
+
+
+def run(args: argparse.Namespace) -> int:
+    """The verb."""
+    from marginalia.cli.labelled import labelled_batches
+    from marginalia.cli.tag import named
+    from marginalia.decode import load
+    from marginalia.learn import calibrated
+
+    must_exist([args.data])
+    check_writable(args.output, [args.data])
+    tagger = load(args.model)
+    layout = model_layout(tagger.saved, args)
+    with seekable([args.data]) as [path]:
+        batches = (named(batch, tagger) for batch in labelled_batches(path, layout))
+        blocks = (batch.block for batch in batches)
+        bar = Bar(sys.stderr, not args.quiet)
+        draw = functools.partial(bar.draw, before="calibrating", after="")
+        try:
+            found = calibrated(tagger, blocks, layout.label, args.threads or 1, draw)
+        finally:
+            bar.clear()
+    found.save(args.output)
+    show(args, found)
+    return 0
+
+
+def show(args: argparse.Namespace, found: Tagger) -> None:
+    """Print what was fitted."""
+    calibration = found.saved.calibration
+    if args.json:
+        print(json.dumps(calibration))
+        return
+    print(f"temperature {calibration['temperature']:.4g}")
+    for name in ("spans", "tokens"):
+        if name in calibration:
+            result = calibration[name]
+            print(f"  {result['count']:,} {name}: ECE {result['ece']:.4f}, Brier {result['brier']:.4f}")
+    print(f"saved {args.output}. Next:\n  marginalia tag {args.output} INPUT --confidence")
+    print(f"  marginalia eval {args.output} TEST --reliability")

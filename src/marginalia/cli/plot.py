@@ -1,0 +1,56 @@
+"""Pictures for people, with matplotlib, which only those who want pictures need to have."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from marginalia.cli.arguments import UsageError
+from marginalia.cli.output import check_writable, replacing
+from marginalia.errors import MarginaliaError
+
+if TYPE_CHECKING:
+    from marginalia.evaluate import Reliability
+
+_SUFFIXES = (".svg", ".png")
+
+
+def check_plot(path: str, inputs: Iterable[str]) -> None:
+    """An error, before any work is done, if no picture could be written there."""
+    if os.path.splitext(path)[1].lower() not in _SUFFIXES:
+        raise UsageError(f"--reliability-plot: found {path!r}, expected a name that ends in .svg or .png.")
+    if importlib.util.find_spec("matplotlib") is None:
+        raise MarginaliaError(
+            "--reliability-plot needs matplotlib, which is not installed: pip install 'marginalia[plot]'."
+        )
+    check_writable(path, inputs)
+
+
+def plot_reliability(reliabilities: dict[str, Reliability], path: str, title: str) -> None:
+    """How often answers are right by how sure the model was, and how many there are of each kind."""
+    import matplotlib
+
+    # The same numbers give the same file.
+    matplotlib.rcParams["svg.hashsalt"] = "marginalia"
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(4.5 * len(reliabilities), 4.5), layout="constrained")
+    for place, (name, result) in enumerate(reliabilities.items(), start=1):
+        _draw(figure.add_subplot(1, len(reliabilities), place), name, result)
+    figure.suptitle(os.path.basename(title))
+    kind = os.path.splitext(path)[1].lower().removeprefix(".")
+    dates = {"Date": None} if kind == "svg" else {}
+    with replacing(path) as stream:
+        figure.savefig(stream, format=kind, metadata=dates)
+
+
+def _draw(axes: Any, name: str, result: Reliability) -> None:
+    filled = [one for one in result.bins if one.number]
+    width = 1 / len(result.bins)
+    axes.bar([one.low for one in filled], [one.accuracy for one in filled], width, align="edge", alpha=0.5)
+    axes.plot([0, 1], [0, 1], linestyle="--", linewidth=1, color="black")
+    axes.plot([one.confidence for one in filled], [one.accuracy for one in filled], marker="o")
+    axes.set(xlim=(0, 1), ylim=(0, 1), xlabel="confidence", ylabel="share that is right")
+    axes.set_title(f"{result.count:,} {name}, ECE {result.ece:.4f}, Brier {result.brier:.4f}")

@@ -1,0 +1,261 @@
+"""What a model says of a batch, written back in the batch's own format: labels, and how sure they are.
+
+Confidences have four decimals. In columns they stand before the label: of the token, of its span (`_` outside
+of spans), of the whole sentence; then, if a model may abstain, the label that was taken back, or `_`.
+"""
+
+from __future__ import annotations
+
+import io
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, BinaryIO, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from marginalia.corpus.batches import Batch, Layout
+from marginalia.corpus.conllu import commented
+from marginalia.corpus.formats import format_of
+from marginalia.corpus.records import Certainty, Sentence, Span
+from marginalia.corpus.schemes import spans_of
+from marginalia.errors import SettingsError
+
+Ids = npt.NDArray[np.int32]
+Numbers = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class BlockConfidence:
+    """Probabilities of what the labels of a block say: of each token, span and sentence."""
+
+    token: Numbers
+    span: Numbers
+    span_begin: npt.NDArray[np.uint32]
+    span_end: npt.NDArray[np.uint32]
+    sentence: Numbers
+
+    @cached_property
+    def span_tokens(self) -> npt.NDArray[np.intp]:
+        """The tokens of all spans, one after another."""
+        lengths = (self.span_end - self.span_begin).astype(np.intp)
+        before = np.cumsum(lengths) - lengths
+        return np.repeat(self.span_begin.astype(np.intp) - before, lengths) + np.arange(lengths.sum())
+
+    def columns(self, starts: npt.NDArray[Any]) -> Numbers:
+        """[tokens, 3]: of the token, of its span (NaN if it has none), of its sentence."""
+        of_span = np.full(len(self.token), np.nan)
+        of_span[self.span_tokens] = np.repeat(self.span, self.span_end - self.span_begin)
+        return np.stack([self.token, of_span, np.repeat(self.sentence, np.diff(starts))], axis=1)
+
+    def by_sentence(self, starts: Sequence[int]) -> list[tuple[float, list[float], list[float]]]:
+        """The same for each sentence: of it, of its tokens, of its spans."""
+        token, span = self.token.tolist(), self.span.tolist()
+        bounds = np.searchsorted(self.span_begin, starts).tolist()
+        return [
+            (whole, token[starts[s] : starts[s + 1]], span[bounds[s] : bounds[s + 1]])
+            for s, whole in enumerate(self.sentence.tolist())
+        ]
+
+
+class Answer(NamedTuple):
+    """Label ids of a batch, and how sure they are. If the model may abstain: what it first said, and which of
+    that it took back (the label `_` elsewhere)."""
+
+    ids: Ids
+    confidence: BlockConfidence | None = None
+    first_said: Ids | None = None
+    taken_back: Ids | None = None
+
+
+class Ranked(NamedTuple):
+    """One of the best outputs of each sentence of a batch, their scores (NaN: a sentence has no more), and
+    how sure they are if the model gives probabilities."""
+
+    ids: Ids
+    scores: Numbers
+    confidence: BlockConfidence | None = None
+
+
+class LabelWriter:
+    """Writes batches back in their own format with what a model says of them, one after the other."""
+
+    def __init__(self, target: BinaryIO, layout: Layout, labels: Sequence[str], scheme: str | None) -> None:
+        self._target, self._layout = target, layout
+        self._labels, self._scheme = list(labels), scheme
+
+    def write(self, batch: Batch, answer: Answer) -> None:
+        """The batch with `labels[ids[token]]`: as a last column, or in the place its format has for them."""
+        sure, starts = answer.confidence, batch.block.table.sentence_starts
+        if self._layout.format == "crfsuite":
+            self._write_items(batch, answer)
+            return
+        if batch.sentences is None:
+            numbers = None if sure is None else sure.columns(starts)
+            rendered = batch.block.render(self._labels, answer.ids, numbers=numbers, before=answer.taken_back)
+            self._target.write(rendered)
+            return
+        for s, sentence in enumerate(self._answered(batch, answer)):
+            batch.sentences[s] = sentence
+        self._write_records(batch.sentences)
+
+    def write_best(self, batch: Batch, ranked: Sequence[Ranked], confidence: bool) -> None:
+        """The batch with the best outputs of each sentence; `confidence`: with those of tokens and spans."""
+        if self._layout.format == "crfsuite":
+            raise SettingsError("item files have no place for several outputs of a sequence.")
+        if batch.sentences is None:
+            self._target.write(self._ranked_lines(batch, ranked, confidence))
+            return
+        answers = [Answer(one.ids, one.confidence if confidence else None) for one in ranked]
+        listed = [list(self._answered(batch, answer)) for answer in answers]
+        for s, _ in enumerate(batch.sentences):
+            outputs = [(one, sentences[s]) for one, sentences in zip(ranked, listed, strict=True)]
+            self._write_ranked([(_Rank(r, one, s), sentence) for r, (one, sentence) in enumerate(outputs)])
+
+    def _write_items(self, batch: Batch, answer: Answer) -> None:
+        """Item files: the labels take the place of those that were there."""
+        if answer.confidence is not None or answer.taken_back is not None:
+            raise SettingsError("item files have no place for confidences.")
+        column = batch.block.index(self._layout.label)
+        self._target.write(batch.block.table.replace_column(column, self._labels, answer.ids))
+
+    def _answered(self, batch: Batch, answer: Answer) -> Iterator[Sentence]:
+        """Copies of the sentences with what was said of them."""
+        starts, sure = batch.block.table.sentence_starts.tolist(), answer.confidence
+        confidences = itertools.repeat(None) if sure is None else sure.by_sentence(starts)
+        bounds = zip(batch.sentences or (), starts, starts[1:], confidences, strict=False)
+        for sentence, first, last, confidence in bounds:
+            said = (answer.ids, answer.first_said, answer.taken_back)
+            names = [self._names(ids[first:last]) for ids in said if ids is not None]
+            yield self._set(sentence, names, confidence)
+
+    def _names(self, ids: Ids) -> list[str]:
+        return [self._labels[i] for i in ids.tolist()]
+
+    def _set(self, sentence: Sentence, said: list[list[str]], confidence: Any) -> Sentence:
+        """`said`: the labels and, if the model may abstain, what it first said and what it took back."""
+        found = copy(sentence)
+        labels, first_said = said[0], said[1] if len(said) > 1 else said[0]
+        found.columns = sentence.columns | {self._layout.label: labels}
+        found.spans = self._spans(labels)
+        if confidence is not None:
+            whole, tokens, spans = confidence
+            by_span = zip(self._spans(first_said), spans if self._scheme else tokens, strict=True)
+            found.certainty = Certainty(whole, tokens, dict(by_span))
+            found.columns |= self._confident_columns(found.certainty)
+            if self._layout.format == "conllu":
+                found = commented(found, [f"# confidence = {_decimals(whole)}"])
+        if len(said) > 1:
+            first, kept = self._spans(first_said), set(found.spans)
+            found.spans = [span for span in first if span in kept]  # without what stands for no tag
+            found.taken_back = [span for span in first if span not in kept]
+            found.columns |= self._column("Abstained", said[2])
+        return found
+
+    def _confident_columns(self, certainty: Certainty) -> dict[str, list[str]]:
+        of_spans = certainty.of_tokens() if self._scheme else [None] * len(certainty.tokens)
+        return {
+            **self._column("Confidence", map(_decimals, certainty.tokens)),
+            **self._column("SpanConfidence", ["_" if p is None else _decimals(p) for p in of_spans]),
+        }
+
+    def _column(self, name: str, values: Iterable[str]) -> dict[str, list[str]]:
+        """A column beside the labels; in CoNLL-U a key of MISC, which words without a value do not have."""
+        if self._layout.format != "conllu":
+            return {name: list(values)}
+        return {f"misc.{name}": ["O" if value == "_" else value for value in values]}
+
+    def _spans(self, labels: list[str]) -> list[Span]:
+        if self._scheme is not None:
+            return spans_of(labels, self._scheme)
+        return [Span(i, i + 1, label) for i, label in enumerate(labels)]  # each tag a span of its own token
+
+    def _write_records(self, sentences: Iterable[Sentence]) -> None:
+        if self._layout.format == "plain":
+            for sentence in sentences:
+                self._target.write(("".join(self._lines(sentence)) + "\n").encode())
+            return
+        options = {k: v for k, v in self._layout.options.items() if k == "tag_separator"}
+        format_of("", self._layout.format).write(sentences, self._target, **options)
+
+    def _lines(self, sentence: Sentence) -> Iterator[str]:
+        """Lines of plain text, as those of column files."""
+        beside = [
+            sentence.columns[name] for name in ("Confidence", "SpanConfidence") if name in sentence.columns
+        ]
+        if sentence.certainty is not None:
+            beside.append([_decimals(sentence.certainty.sentence)] * len(sentence))
+        if sentence.taken_back is not None:
+            beside.append(sentence.columns["Abstained"])
+        for fields in zip(sentence.tokens, *beside, sentence.columns["label"], strict=True):
+            yield "\t".join(fields) + "\n"
+
+    def _write_ranked(self, outputs: Sequence[tuple[_Rank, Sentence]]) -> None:
+        outputs = [(rank, sentence) for rank, sentence in outputs if rank.exists]
+        if self._layout.format == "jsonl":
+            first = outputs[0][1]
+            first.alternatives = [(rank.fields(), sentence) for rank, sentence in outputs]
+            self._write_records([first])
+            return
+        for rank, sentence in outputs:
+            if self._layout.format == "conllu":
+                comments = [f"# {name} = {value}" for name, value in rank.fields().items()]
+                self._write_records([commented(sentence, comments)])
+            else:
+                self._target.write(rank.line())
+                self._write_records([sentence])
+
+    def _ranked_lines(self, batch: Batch, ranked: Sequence[Ranked], confidence: bool) -> bytes:
+        """Lines as they were read, those of a sentence as often as it has outputs."""
+        table = batch.block.table
+        starts, lines = table.sentence_starts, table.lines.astype(np.intp) - batch.block.line
+        texts = []
+        for one in ranked:
+            sure = one.confidence if confidence else None
+            numbers = None if sure is None else sure.columns(starts)
+            rendered = batch.block.render(self._labels, one.ids, numbers=numbers)
+            texts.append(io.BytesIO(rendered).readlines())
+        out, copied = [], 0
+        for s, (first, last) in enumerate(itertools.pairwise(starts.tolist())):
+            if first == last:
+                continue
+            begin, end = int(lines[first]), int(lines[last - 1]) + 1
+            out += texts[0][copied:begin]
+            for r, one in enumerate(ranked):
+                rank = _Rank(r, one, s)
+                if rank.exists:
+                    whole = texts[r][end - 1].endswith(b"\n")
+                    out += [rank.line(), *texts[r][begin:end], b"\n" if whole else b"\n\n"]
+            copied = end + (end < len(texts[0]) and not texts[0][end].strip())
+        return b"".join([*out, *texts[0][copied:]])
+
+
+def _decimals(probability: float) -> str:
+    return f"{probability:.4f}"
+
+
+class _Rank(NamedTuple):
+    """Output number `rank` of sentence `sentence`."""
+
+    rank: int
+    outputs: Ranked
+    sentence: int
+
+    @property
+    def exists(self) -> bool:
+        """Whether the sentence has so many outputs."""
+        return not np.isnan(self.outputs.scores[self.sentence])
+
+    def line(self) -> bytes:
+        """The same as a comment in columns: of one field, so that it is never taken for a token."""
+        return ("#" + ";".join(f"{name}={value}" for name, value in self.fields().items()) + "\n").encode()
+
+    def fields(self) -> dict[str, Any]:
+        """What is said of it."""
+        found = {"rank": self.rank + 1, "score": round(float(self.outputs.scores[self.sentence]), 4)}
+        if self.outputs.confidence is not None:
+            found["probability"] = round(float(self.outputs.confidence.sentence[self.sentence]), 4)
+        return found

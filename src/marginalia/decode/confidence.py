@@ -1,0 +1,149 @@
+"""How sure a model is: what its scores become probabilities with, how labels spell spans, and abstaining.
+
+See docs/confidence.md for the formulas; the sums over all outputs are those of core/search/chain_claims.cpp
+and core/search/segment_claims.cpp.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from marginalia import _core
+from marginalia.corpus.answers import BlockConfidence
+from marginalia.corpus.schemes import Scheme, convert, scheme_named, split_label
+from marginalia.errors import ModelError, SettingsError
+from marginalia.model import SavedModel
+
+Ids = npt.NDArray[np.int32]
+APART, TWINS, JOINED = range(3)  # relations of neighbours, as in core/search/claims.hpp
+_PROBABILISTIC = ("crf", "maxent")  # learners whose scores are log-probabilities as they are
+NO_TAG = "_"
+
+
+def temperature_of(saved: SavedModel) -> float | None:
+    """What scores are to be divided by to be log-probabilities; None if nobody knows."""
+    if saved.calibration:
+        return float(saved.calibration["temperature"])
+    return 1.0 if saved.learner in _PROBABILISTIC else None
+
+
+def needed_temperature(saved: SavedModel) -> float:
+    """The same, or an error that says how to get one."""
+    temperature = temperature_of(saved)
+    if temperature is None:
+        raise ModelError(
+            f"the learner '{saved.learner}' gives scores, not probabilities: fit a temperature on held-out "
+            "data with `marginalia calibrate MODEL DEV -o NEW` (in Python: marginalia.calibrate)."
+        )
+    return temperature
+
+
+def shown_as_they_are(saved: SavedModel) -> bool:
+    """Whether users see the labels as the model has them."""
+    # The spans of documents may go on from one sentence to the next: as labels of sentences they may not.
+    crosses = saved.scheme is not None and saved.settings.get("unit") == "document"
+    return saved.scheme == saved.encoding and not crosses
+
+
+def spelling_of(saved: SavedModel, as_they_are: bool) -> _core.Spelling:
+    """How the model's labels spell spans; `as_they_are`: labels of tokens are not looked at in parts."""
+    labels = saved.labels
+    shown = None if saved.encoding is None or saved.scheme is None else scheme_named(saved.scheme)
+    if saved.encoding is None:
+        types, relation = list(range(len(labels))), np.zeros((len(labels), len(labels)), np.uint8)
+        inside = [False] * len(labels)
+    else:
+        parts = [split_label(label) for label in labels]
+        keys = [
+            ("O",) if label == "O" else ("", kind) for label, (_, kind) in zip(labels, parts, strict=True)
+        ]
+        numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
+        types, inside = [numbers[key] for key in keys], [key != ("O",) for key in numbers]
+        relation = _relations(parts, types, inside, scheme_named(saved.encoding))
+    prefixes = (
+        np.zeros(0 if as_they_are else 9, np.uint8) if shown is None or as_they_are else _prefixes(shown)
+    )
+    return _core.Spelling(
+        np.array(types, np.uint32),
+        np.array(inside, np.uint8),
+        np.ascontiguousarray(relation).ravel(),
+        prefixes,
+    )
+
+
+def _relations(
+    parts: list[tuple[str, str]], types: list[int], inside: list[bool], scheme: Scheme
+) -> npt.NDArray[np.uint8]:
+    """How two labels relate that stand side by side."""
+    alphabet = sorted({prefix for prefix, _ in parts})
+    joined = np.array([[scheme.joined(a, b, True) for b in alphabet] for a in alphabet], bool)
+    prefix = np.array([alphabet.index(p) for p, _ in parts], np.intp)
+    kind = np.array(types)
+    same = (kind[:, None] == kind[None, :]) & np.array(inside, bool)[kind][:, None]
+    relation = np.where(joined[np.ix_(prefix, prefix)], JOINED, TWINS)
+    return np.where(same, relation, APART).astype(np.uint8)
+
+
+def _prefixes(scheme: Scheme) -> npt.NDArray[np.uint8]:
+    """The prefix of a token, as a number, by its relations to the tokens before and after it."""
+    numbers = {prefix: number for number, prefix in enumerate(sorted(scheme.prefixes))}
+    found = []
+    for before in (APART, TWINS, JOINED):
+        for after in (APART, TWINS, JOINED):
+            opens, closes = before != JOINED, after != JOINED
+            prefix = (scheme.single if closes else scheme.first) if opens else scheme.last
+            prefix = prefix if opens or closes else scheme.inside
+            prefix = scheme.twin_first if before == TWINS and scheme.twin_first else prefix
+            prefix = scheme.twin_last if after == TWINS and scheme.twin_last else prefix
+            found.append(numbers[prefix])
+    return np.array(found, np.uint8)
+
+
+class Abstention:
+    """Takes back what a model is not sure enough of: spans become O, tags become `_`."""
+
+    def __init__(self, labels: tuple[str, ...], scheme: str | None, least: float) -> None:
+        if not 0.0 <= least <= 1.0:  # not: least < 0 or least > 1, because of NaN
+            raise SettingsError(f"min_confidence: found {least}, expected a number from 0 to 1.")
+        if scheme is not None and not scheme_named(scheme).outside:
+            raise SettingsError(
+                f"min_confidence: in {scheme} every token is in a span, so that none can be taken back."
+            )
+        self._scheme, self._least = scheme, least
+        self.labels = tuple(dict.fromkeys((*labels, *(["O"] if scheme else []), NO_TAG)))
+        self._numbers = {label: number for number, label in enumerate(self.labels)}
+
+    def __call__(self, ids: Ids, sure: BlockConfidence, starts: list[int]) -> tuple[Ids, Ids]:
+        """The labels that are left, and those that were taken back (`_` elsewhere), as ids of `labels`."""
+        doubtful = self._doubtful(sure)
+        nothing = self._numbers["O" if self._scheme else NO_TAG]
+        left = np.where(doubtful, nothing, ids).astype(np.int32)
+        taken = np.where(doubtful, ids, self._numbers[NO_TAG]).astype(np.int32)
+        if self._scheme is not None and _tells_twins(self._scheme) and doubtful.any():
+            left = self._spelled_anew(left, starts)
+        return left, taken
+
+    def _doubtful(self, sure: BlockConfidence) -> npt.NDArray[np.bool_]:
+        if self._scheme is None:
+            found: npt.NDArray[np.bool_] = sure.token < self._least
+            return found
+        doubtful = np.zeros(len(sure.token), bool)
+        low = np.where(sure.span < self._least, sure.span, np.nan)
+        doubtful[sure.span_tokens] = ~np.isnan(np.repeat(low, sure.span_end - sure.span_begin))
+        return doubtful
+
+    def _spelled_anew(self, ids: Ids, starts: list[int]) -> Ids:
+        """A span whose twin is gone is spelled in another way."""
+        out: list[int] = []
+        for first, last in pairwise(starts):
+            labels = [self.labels[i] for i in ids[first:last]]
+            out += [self._numbers[label] for label in convert(labels, str(self._scheme), str(self._scheme))]
+        return np.array(out, np.int32)
+
+
+def _tells_twins(scheme: str) -> bool:
+    rules = scheme_named(scheme)
+    return bool(rules.twin_first or rules.twin_last)

@@ -1,0 +1,128 @@
+"""What users see: labels in their scheme, and labelled sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from marginalia.corpus.answers import Answer
+from marginalia.corpus.batches import Batch
+from marginalia.corpus.blocks import Block
+from marginalia.corpus.records import Span
+from marginalia.corpus.schemes import convert, labels_of, spans_of
+from marginalia.decode.confidence import shown_as_they_are
+from marginalia.model import SavedModel
+
+Ids = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Tagged:
+    """A labelled sentence: its tokens (or their attributes, as they were given), a label for each, and the
+    spans they spell (if they spell spans).
+
+    If it was asked for: how probable all of it is (`confidence`; for a model of documents: its document),
+    each label, and each of the `spans`; and the spans or tags that the model took back because it was not
+    sure enough (`abstained`), with their confidence. `label_confidence` is that of the labels before.
+    """
+
+    tokens: tuple[Any, ...]
+    labels: tuple[str, ...]
+    scheme: str | None = None
+    score: float | None = None
+    confidence: float | None = None
+    label_confidence: tuple[float, ...] | None = None
+    span_confidence: tuple[float, ...] | None = None
+    abstained: tuple[tuple[Span, float], ...] = ()
+
+    @cached_property
+    def spans(self) -> tuple[Span, ...]:
+        """What the labels spell; nothing if they are plain tags."""
+        return tuple(spans_of(self.labels, self.scheme)) if self.scheme else ()
+
+    def __iter__(self) -> Iterator[tuple[Any, str]]:
+        return iter(zip(self.tokens, self.labels, strict=True))
+
+
+def tagged(
+    batch: Batch, answer: Answer, names: Sequence[str], word: str, scheme: str | None
+) -> Iterator[Tagged]:
+    """The labelled sentences of a batch; `names` are those of the ids, `word` the column of tokens."""
+    starts = batch.block.table.sentence_starts.tolist()
+    sure = answer.confidence
+    confidences = None if sure is None else sure.by_sentence(starts)
+    for s, record in enumerate(batch.sentences or ()):
+        here = slice(starts[s], starts[s + 1])
+        labels = tuple(names[i] for i in answer.ids[here].tolist())
+        plain = Tagged(tuple(record.columns[word]), labels, scheme)
+        if confidences is None:
+            yield plain
+            continue
+        said = labels if answer.first_said is None else [names[i] for i in answer.first_said[here].tolist()]
+        yield _with_confidence(plain, said, confidences[s])
+
+
+def _with_confidence(
+    plain: Tagged, said: Sequence[str], confidence: tuple[float, list[float], list[float]]
+) -> Tagged:
+    """`said`: the labels before the model took some back, whose confidences are given."""
+    whole, tokens, spans = confidence
+    if plain.scheme is not None:
+        by_span = dict(zip(spans_of(said, plain.scheme), spans, strict=True))
+        kept = plain.spans
+        gone = [(span, p) for span, p in by_span.items() if span not in set(kept)]
+    else:
+        by_span, kept = {}, ()
+        pairs = zip(said, plain.labels, tokens, strict=True)
+        gone = [(Span(i, i + 1, old), p) for i, (old, new, p) in enumerate(pairs) if old != new]
+    return Tagged(
+        plain.tokens,
+        plain.labels,
+        plain.scheme,
+        confidence=whole,
+        label_confidence=tuple(tokens),
+        span_confidence=tuple(by_span[span] for span in kept),
+        abstained=tuple(gone),
+    )
+
+
+class UserLabels:
+    """Model labels to the user's: the same, unless the model was trained in another scheme."""
+
+    def __init__(self, saved: SavedModel) -> None:
+        self._saved = saved
+        self._same = shown_as_they_are(saved)
+        self.labels = list(saved.labels) if self._same else _all_labels(saved)
+        self._numbers = {label: i for i, label in enumerate(self.labels)}
+
+    def user_labels(self, ids: Sequence[int] | npt.NDArray[Any]) -> list[str]:
+        labels = [self._saved.labels[i] for i in ids]
+        if self._same or self._saved.encoding is None or self._saved.scheme is None:
+            return labels
+        return convert(labels, self._saved.encoding, self._saved.scheme)
+
+    def user_ids(self, ids: Ids, block: Block) -> Ids:
+        if self._same:
+            return ids
+        starts = block.table.sentence_starts.tolist()
+        out: list[int] = []
+        for first, last in pairwise(starts):
+            out += [self._numbers[label] for label in self.user_labels(ids[first:last])]
+        return np.array(out, np.int32)
+
+
+def _all_labels(saved: SavedModel) -> list[str]:
+    """Every label that the user's scheme can write for the model's types."""
+    types = dict.fromkeys(label.partition("-")[2] for label in saved.labels if label != "O")
+    scheme = str(saved.scheme)
+    found = dict.fromkeys(["O"] if "O" in saved.labels else [])
+    for type_ in types:
+        for spans in ([(0, 1)], [(0, 3)], [(0, 2), (2, 4)], [(0, 1), (1, 2)]):
+            found |= dict.fromkeys(labels_of([Span(b, e, type_) for b, e in spans], spans[-1][1], scheme))
+    return list(found)

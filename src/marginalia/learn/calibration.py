@@ -1,0 +1,143 @@
+"""Calibration: the temperature at which a model's probabilities fit what it gets right on held-out data.
+
+Probabilities are those of outputs in proportion to exp(score / temperature). The temperature is the one with
+the least mean log loss of the model's own spans (of its labels, if they spell no spans): - log p of a right
+one, - log(1 - p) of a wrong one. See docs/calibrate.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from marginalia.corpus.answers import BlockConfidence
+from marginalia.corpus.blocks import Block
+from marginalia.decode.tagger import Tagger, in_order
+from marginalia.errors import DataError
+from marginalia.evaluate import Reliability, reliability, right_spans
+
+Ids = npt.NDArray[np.int32]
+Flags = npt.NDArray[np.bool_]
+_GRID = [4.0**power for power in range(15, -6, -1)]
+_GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
+_STEPS = 12  # the factor 16 between the neighbours of a grid point becomes less than 1.01
+_SURE = 1e-6  # a probability of 0 or 1 that is wrong must not cost infinitely much
+
+
+class Answered:
+    """A block with a model's answers, which of them are right, and how sure they are at a temperature."""
+
+    def __init__(self, tagger: Tagger, block: Block, label: str) -> None:
+        self.block, self._tagger = block, tagger
+        self._ids, said = tagger.best_ids(block)
+        names, gold = block.table.distinct(block.index(label))
+        labels = list(dict.fromkeys([*tagger.labels, *names]))
+        numbers = {name: number for number, name in enumerate(labels)}
+        gold = np.array([numbers[name] for name in names], np.int32)[gold]
+        self.right_tokens: Flags = gold == said
+        starts = block.table.sentence_starts
+        sure = self.at(1.0)
+        self.right_spans = right_spans(gold, said, labels, starts[:-1], sure.span_begin, sure.span_end)
+
+    def at(self, temperature: float) -> BlockConfidence:
+        """How sure the answers are."""
+        return self._tagger.confidence_of(self.block, self._ids, temperature)
+
+
+class HeldOut:
+    """Held-out data with a model's answers."""
+
+    def __init__(self, tagger: Tagger, blocks: Iterable[Block], label: str, threads: int = 1) -> None:
+        self._threads = threads
+        self._blocks = list(in_order(lambda block: Answered(tagger, block, label), blocks, threads))
+        tokens, spans = (
+            np.concatenate([np.zeros(0, bool), *parts])
+            for parts in (
+                [one.right_tokens for one in self._blocks],
+                [one.right_spans for one in self._blocks],
+            )
+        )
+        if not tokens.size:
+            raise DataError("found no labelled sentences, expected some to calibrate with")
+        self.right = {"tokens": tokens, "spans": spans} if spans.size else {"tokens": tokens}
+
+    def confidences(self, temperature: float) -> dict[str, npt.NDArray[np.float64]]:
+        """How sure the model is of its tokens and spans."""
+        found = list(in_order(lambda one: one.at(temperature), self._blocks, self._threads))
+        return {
+            "tokens": np.concatenate([one.token for one in found]),
+            "spans": np.concatenate([one.span for one in found]),
+        }
+
+    def reliabilities(self, temperature: float) -> dict[str, Reliability]:
+        """How far those can be trusted."""
+        sure = self.confidences(temperature)
+        return {name: reliability(sure[name], right) for name, right in self.right.items()}
+
+    def log_loss(self, temperature: float) -> float:
+        """What is to be made small."""
+        name = "spans" if "spans" in self.right else "tokens"
+        right = self.right[name]
+        sure = np.clip(self.confidences(temperature)[name], _SURE, 1.0 - _SURE)
+        return float(-np.log(np.where(right, sure, 1.0 - sure)).mean())
+
+
+def fit_temperature(loss: Callable[[float], float]) -> float:
+    """The temperature with the least loss: the best of a coarse grid, then golden sections around it."""
+    low, high = _bracket(loss)
+    left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
+    at_left, at_right = loss(math.exp(left)), loss(math.exp(right))
+    for _ in range(_STEPS):
+        if at_left <= at_right:
+            high, right, at_right = right, left, at_left
+            left = high - _GOLDEN * (high - low)
+            at_left = loss(math.exp(left))
+        else:
+            low, left, at_left = left, right, at_right
+            right = low + _GOLDEN * (high - low)
+            at_right = loss(math.exp(right))
+    return math.exp((low + high) / 2)
+
+
+def _bracket(loss: Callable[[float], float]) -> tuple[float, float]:
+    """Logarithms of the temperatures beside the best of the grid.
+
+    From the hottest on, where all outputs are alike, the loss falls, then rises: what is colder need not be
+    looked at, and would take long, because small probabilities need logarithms.
+    """
+    losses: list[float] = []
+    for temperature in _GRID:
+        losses.append(loss(temperature))
+        if len(losses) > 2 and losses[-1] > losses[-2] > losses[-3]:
+            break
+    best = int(np.argmin(losses))
+    return math.log(_GRID[min(best + 1, len(_GRID) - 1)]), math.log(_GRID[max(best - 1, 0)])
+
+
+def calibrated(
+    tagger: Tagger,
+    blocks: Iterable[Block],
+    label: str,
+    threads: int = 1,
+    on_step: Callable[[float], object] = lambda done: None,
+) -> Tagger:
+    """The model with a temperature that fits labelled blocks; `on_step` hears what share is done, at most."""
+    held_out = HeldOut(tagger, blocks, label, threads)
+    tried: list[float] = []
+
+    def loss(temperature: float) -> float:
+        tried.append(temperature)
+        on_step(len(tried) / (len(_GRID) + _STEPS + 2))
+        return held_out.log_loss(temperature)
+
+    temperature = fit_temperature(loss)
+    found = held_out.reliabilities(temperature)
+    calibration: dict[str, Any] = {"temperature": temperature, "method": "exact"}
+    for name, result in found.items():
+        calibration[name] = {"count": result.count, "ece": result.ece, "brier": result.brier}
+    return Tagger(replace(tagger.saved, calibration=calibration))
