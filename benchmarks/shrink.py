@@ -1,8 +1,8 @@
 """CoNLL-2000 chunker, made smaller: size, F1, time to load, tokens a second.
 
 The bits of the weights are chosen for each size on the last tenth of the training data, with a model of the
-other nine; then a model of all training data is shrunk to those sizes with those bits, and the test data are
-looked at once.
+other nine; then a model of all training data is shrunk to those sizes with those bits and scored on the test
+data, which choose nothing.
 """
 
 from __future__ import annotations

@@ -71,6 +71,8 @@ FrozenWeights::FrozenWeights(const FrozenArrays& arrays, std::uint64_t node_outp
   take(arrays.gaps, outputs, output_size_, output_bytes_);
   take(arrays.wide, outputs, output_size_, output_bytes_);
   require(weights == outputs, "weights: cells disagree in number");
+  is_plain_ = weight_size_ == sizeof(float) && output_size_ == sizeof(std::uint16_t) &&
+              arrays.short_end.empty() && arrays.short_keys.empty();
   require(end(slots() - 1) == weights, "weights: rows and cells disagree");
   if (arrays.short_keys.empty())
     check_slots(arrays.keys);
@@ -78,6 +80,11 @@ FrozenWeights::FrozenWeights(const FrozenArrays& arrays, std::uint64_t node_outp
     check_slots(arrays.short_keys);
   check_weights();
   check_cells(node_outputs, edge_outputs);
+}
+
+void FrozenWeights::add_other_row(std::uint32_t row, double* scores) const {
+  for_cells(row,
+            [scores](std::uint32_t output, float weight) { scores[output] += static_cast<double>(weight); });
 }
 
 template <class Key>

@@ -76,8 +76,13 @@ class FrozenWeights {
   }
   void prefetch_cells(std::uint32_t row) const {
     const std::size_t i = begin(row);
-    __builtin_prefetch(weight_bytes_ + i * weight_size_);
-    if (arrays_.wide.empty()) __builtin_prefetch(output_bytes_ + i * output_size_);
+    if (is_plain_) {
+      __builtin_prefetch(&arrays_.weights[i]);
+      __builtin_prefetch(&arrays_.narrow[i]);
+    } else {
+      __builtin_prefetch(weight_bytes_ + i * weight_size_);
+      __builtin_prefetch(output_bytes_ + i * output_size_);
+    }
   }
 
   std::uint32_t find(std::uint64_t key) const {
@@ -85,24 +90,19 @@ class FrozenWeights {
   }
 
   bool is_edge(std::uint32_t row) const {
-    if (!arrays_.edge_bits.empty()) return (arrays_.edge_bits[row / 8] >> row % 8 & 1) != 0;
-    return !arrays_.edge.empty() && arrays_.edge[row] != 0;
+    if (!arrays_.edge.empty()) return arrays_.edge[row] != 0;
+    return !arrays_.edge_bits.empty() && (arrays_.edge_bits[row / 8] >> row % 8 & 1) != 0;
   }
 
   // scores[output] += weight, for all outputs of the row; `outputs` is the size of its output space.
   void add_row(std::uint32_t row, std::size_t outputs, double* scores) const {
-    const std::uint32_t first = begin(row), last = end(row);
-    if (last - first == outputs) {  // outputs are distinct and sorted, so these are all of them
-      if (weight_size_ == sizeof(float))
-        add_dense(arrays_.weights.data() + first, outputs, scores);
-      else
-        with_weights([&](auto&& weight) {
-          for (std::uint32_t i = first; i < last; ++i) scores[i - first] += static_cast<double>(weight(i));
-        });
-      return;
-    }
-    for_cells(row,
-              [&](std::uint32_t output, float weight) { scores[output] += static_cast<double>(weight); });
+    if (!is_plain_) return add_other_row(row, scores);
+    const std::uint32_t first = row == 0 ? 0 : arrays_.row_end[row - 1], last = arrays_.row_end[row];
+    const float* weights = arrays_.weights.data();
+    if (last - first == outputs)  // distinct and sorted, so these are all of them
+      add_dense(weights + first, outputs, scores);
+    else
+      for (std::uint32_t i = first; i < last; ++i) scores[arrays_.narrow[i]] += weights[i];
   }
 
   // scores[output] += scale * weight
@@ -160,12 +160,15 @@ class FrozenWeights {
 
   template <class Key>
   void check_slots(std::span<const Key> keys) const;
+  void add_other_row(std::uint32_t row, double* scores) const;
   void check_rows() const;
   void check_weights() const;
   void check_cells(std::uint64_t node_outputs, std::uint64_t edge_outputs) const;
 
   FrozenArrays arrays_;
   std::size_t weight_size_ = sizeof(float), output_size_ = sizeof(std::uint16_t);
+  bool is_plain_ =
+      false;  // no array is in a smaller form, and outputs are narrow: the common case, kept quick
   const char* weight_bytes_ = nullptr;
   const char* output_bytes_ = nullptr;
 };
