@@ -184,6 +184,7 @@ def test_what_cannot_be_written_is_refused() -> None:
         Sentence({"attributes": [["a\tb"]], "label": ["O"]}),
         Sentence({"attributes": [["a"]], "label": ["O\n"]}),
         Sentence({"attributes": [[3]], "label": ["O"]}),
+        Sentence({"word": ["a"], "label": ["O"]}),
     ):
         with pytest.raises(mg.DataError):
             write_crfsuite([sentence], io.StringIO())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -91,12 +92,13 @@ def test_formats_by_name(tmp_path: Path) -> None:
         format_of("a.xml", "xml")
     with pytest.raises(SettingsError, match=r"'plain', which has no labels; expected one of conll"):
         format_of("a.txt", "plain", labelled=True)
-    columns = {"word": ["a", "b"], "label": ["S", "S"]}
+    words, items = {"word": ["a", "b"]}, {"attributes": [["a"], ["b"]]}
     for name, format_ in FORMATS.items():
         path = tmp_path / f"{name}.gz"
+        columns: dict[str, list[Any]] = {**(items if name == "crfsuite" else words), "label": ["S", "S"]}
         format_.write([Sentence(columns)], path)
         (again,) = format_.read(path)
-        assert "".join(again.tokens) == "ab"
+        assert "".join("".join(token) for token in again.tokens) == "ab"
 
 
 def test_unwritable_targets_are_named(tmp_path: Path) -> None:

@@ -37,6 +37,9 @@ def write_crfsuite(sentences: Iterable[Sentence], target: Target) -> None:
     """Write the columns `attributes` and `label` so that `read_crfsuite` gives the same sequences back."""
     with open_target(target) as write:
         for sentence in sentences:
+            if ATTRIBUTES not in sentence.columns:
+                found = " ".join(sentence.columns)
+                raise DataError(f"found columns {found}, expected {ATTRIBUTES}: item files hold no words")
             items = _flattened(sentence.columns[ATTRIBUTES])
             labels = sentence.columns.get(LABEL, [""] * len(items))
             write("".join(_line(label, item) for label, item in zip(labels, items, strict=True)) + "\n")

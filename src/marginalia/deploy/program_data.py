@@ -36,7 +36,7 @@ def _check(saved: SavedModel) -> None:
     if saved.settings.get("search") == "beam":
         raise ModelError("a model that searches by beam cannot be exported: train it with search=exact.")
     if saved.program.explicit:
-        raise ModelError("a model of explicit attributes cannot be exported: it has no templates to run.")
+        raise ModelError("a model of explicit attributes cannot be exported: what makes them is not in it.")
     if saved.settings.get("unit") == "document":
         raise ModelError("a model of whole documents (unit=document) cannot be exported.")
 
