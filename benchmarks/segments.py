@@ -37,18 +37,17 @@ BASE_NP = (
     Model("segments-rich, shuffled 5", settings=SHUFFLED, features="segments-rich", threads=2),
 )
 ATIS = (
-    Model("chain, perceptron", features="ner-rich"),
-    Model("chain, CRF", "crf", features="ner-rich"),
-    Model("segments, perceptron", features="segments-rich"),
-    Model("segments, semi-CRF", "crf", {"algorithm": "sgd", "l1": 0.5, "l2": 0}, features="segments-rich"),
+    Model("chain, ner-rich", features="ner-rich"),
+    Model("chain, ner-rich, shuffled 5", settings=SHUFFLED, features="ner-rich", threads=2),
+    Model("segments-rich"),
+    Model("segments-rich, shuffled 5", settings=SHUFFLED, threads=2),
 )
+LONG = {"max-length": 20}  # characters
 STOCKMARK = (
-    Model("chain, perceptron", features="characters"),
-    Model("chain, CRF", "crf", features="characters"),
-    Model("segments, perceptron", settings={"max-length": 20}, features="segments-rich"),
-    Model(
-        "segments, shuffled 5", settings={"max-length": 20} | SHUFFLED, features="segments-rich", threads=2
-    ),
+    Model("chain, characters", features="characters"),
+    Model("chain, characters, shuffled 5", settings=SHUFFLED, features="characters", threads=2),
+    Model("segments-rich", settings=LONG),
+    Model("segments-rich, shuffled 5", settings=LONG | SHUFFLED, threads=2),
 )
 
 
