@@ -236,7 +236,7 @@ void SegmentScoring::expect(const Lookup& lookup, const SegmentScores& p, Means&
   add_up(p);
   for_tokens(lookup, 0, x.length, [&](const Found& one) {
     if (one.part == Part::token)
-      labels.assign(&node_[one.a * shape_.labels], &node_[(one.a + 1) * shape_.labels]);
+      std::copy_n(&node_[one.a * shape_.labels], shape_.labels, labels.begin());
     else
       spread(vector_of(one), labels);
     if (one.value != 1.0f)
