@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from marginalia.decode import Tagged, Tagger, convert, load
     from marginalia.deploy import Shrunk, export, shrink
     from marginalia.errors import DataError, MarginaliaError, ModelError, SettingsError
+    from marginalia.features.dictionary import Dictionary
     from marginalia.learn import Labeler, Progress, calibrate, train
 
 __version__ = "0.1.0"
@@ -41,12 +42,14 @@ _HOMES = {
     "decode": ("Tagged", "Tagger", "convert", "load"),
     "deploy": ("Shrunk", "export", "shrink"),
     "errors": ("DataError", "MarginaliaError", "ModelError", "SettingsError"),
+    "features.dictionary": ("Dictionary",),
     "learn": ("Labeler", "Progress", "calibrate", "train"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
     "DataError",
+    "Dictionary",
     "Labeler",
     "MarginaliaError",
     "ModelError",

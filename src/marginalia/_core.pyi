@@ -160,6 +160,25 @@ class PhraseSet:
     @property
     def states(self) -> NDArray[numpy.uint64]: ...
 
+class PhraseBook:
+    """Phrases with numbers, to be found in text."""
+
+    def __init__(self, phrases: Sequence[Sequence[str]], ignore_case: bool) -> None: ...
+    @property
+    def bytes(self) -> int:
+        """Memory that it takes."""
+
+    @property
+    def numbers(self) -> NDArray[numpy.uint32]:
+        """By phrase: the number of the first one that is the same."""
+
+    def longest(
+        self, table: TokenTable, column: int
+    ) -> tuple[NDArray[numpy.uint32], NDArray[numpy.uint32], NDArray[numpy.uint32]]:
+        """
+        First tokens, ends and numbers of the longest matches in a table; they do not overlap.
+        """
+
 class Program:
     """Templates, ready to run over token tables."""
 

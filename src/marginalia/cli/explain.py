@@ -106,7 +106,7 @@ def _check(args: argparse.Namespace) -> None:
 
 def text_sentence(tagger: Tagger, args: argparse.Namespace) -> Mapping[str, Sequence[str]]:
     """The columns of a sentence that stands on the command line."""
-    from marginalia.corpus.tokenizers import tokenizer_named
+    from marginalia.corpus.tokenizers import tokenizer_named, tokenizer_of
 
     flags = ["--format", "--columns", "--label", *(o.flag for o in READER_OPTIONS if o.name != "tokenizer")]
     given = [f for f in flags if getattr(args, f.removeprefix("--").replace("-", "_")) is not None]
@@ -115,8 +115,7 @@ def text_sentence(tagger: Tagger, args: argparse.Namespace) -> Mapping[str, Sequ
     if tagger.saved.program.explicit:
         raise UsageError("the model was trained on explicit attributes: give an item file with --input FILE.")
     columns, saved = tagger.feature_columns, tagger.saved
-    usual = {"segmented": "characters", "jsonl": "words"}.get(saved.format, "whitespace")
-    kept = saved.options.get("tokenizer", usual) if len(columns) == 1 else "whitespace"
+    kept = tokenizer_of(saved.format, saved.options) if len(columns) == 1 else "whitespace"
     cuts = tokenizer_named(args.tokenizer or kept)(args.text)
     tokens = [args.text[start:end] for start, end in cuts]
     if not tokens:

@@ -19,10 +19,12 @@ from marginalia.corpus.blocks import ATTRIBUTES, Block, is_attributes, pack
 from marginalia.corpus.records import Sentence
 from marginalia.corpus.streams import Source, Target, open_target
 from marginalia.decode.confidence import Abstention, needed_temperature, temperature_of
+from marginalia.decode.dictionaries import HardDictionary, InUse, Used, used
 from marginalia.decode.explanation import Explanation, explain
 from marginalia.decode.structures import STRUCTURES
 from marginalia.decode.tagged import Tagged, UserLabels, tagged
 from marginalia.errors import DataError, ModelError, SettingsError
+from marginalia.features.dictionary import Dictionary, dictionary_of
 from marginalia.model import SavedModel, file
 from marginalia.model.table import weight_lines, with_weights
 
@@ -49,6 +51,8 @@ class Tagger:
             self._shown = UserLabels(saved)
         except (DataError, SettingsError) as error:
             raise ModelError(f"the model's labels do not fit its scheme: {error}") from error
+        self._in_use = InUse(saved)
+        self._hard: HardDictionary | None = None
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -230,6 +234,41 @@ class Tagger:
         """The model with the weights of such a table."""
         return Tagger(with_weights(self.saved, source))
 
+    def with_dictionary(
+        self,
+        *dictionaries: Dictionary | str | os.PathLike[str] | Mapping[Any, Any],
+        mode: str = "hard",
+        column: str | None = None,
+        ignore_case: bool = False,
+        tokenizer: str | None = None,
+    ) -> Tagger:
+        """The model with dictionaries (or files, or phrases with labels) in place of others of that mode.
+
+        `hard`: the longest phrases in a sentence get their labels, and the rest is the best output that there
+        is with them. `soft`: matches are features, which the model must have been trained with. `column` is
+        where a hard dictionary's phrases are sought (the first that the model needs), `tokenizer` what cuts
+        them into tokens (as the training text was cut). Weights are shared; no dictionaries: as before.
+        """
+        given = [dictionary_of(dictionary) for dictionary in dictionaries]
+        options = (mode, column, ignore_case, tokenizer)
+        new = used(self.saved, self.feature_columns, given, *options)
+        in_use = self._in_use
+        return Tagger._using(replace(in_use, soft=new) if mode == "soft" else replace(in_use, hard=new))
+
+    def reloaded(self) -> Tagger:
+        """The model with its dictionaries as their files are now: itself if none has changed. A DataError for
+        a file that is not good; this one can go on with what it has."""
+        newer = self._in_use.reloaded()
+        return self if newer is self._in_use else Tagger._using(newer)
+
+    @classmethod
+    def _using(cls, in_use: InUse) -> Tagger:
+        made = cls(in_use.model())
+        made._in_use = in_use
+        if in_use.hard is not None:
+            made._hard = HardDictionary(in_use.hard, made.labels, made.saved.scheme)
+        return made
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model file; an old file of that name survives any failure."""
         file.save(self.saved, path)
@@ -243,8 +282,9 @@ class Tagger:
         """The model of `to_bytes`."""
         return cls(file.from_bytes(data))
 
-    def __reduce__(self) -> tuple[Callable[[bytes], Tagger], tuple[bytes]]:
-        return Tagger.from_bytes, (self.to_bytes(),)
+    def __reduce__(self) -> tuple[Callable[..., Tagger], tuple[Any, ...]]:
+        in_use = self._in_use
+        return _unpickled, (file.to_bytes(in_use.base), in_use.soft, in_use.hard)
 
     def best_ids(self, block: Block) -> tuple[Ids, Ids]:
         """The best labels of a block, as ids of `saved.labels` and of `labels`."""
@@ -304,6 +344,10 @@ class Tagger:
         if isinstance(sentence, Sentence):
             return sentence
         return Sentence({ATTRIBUTES: items}, document=number)
+
+
+def _unpickled(data: bytes, soft: Used | None, hard: Used | None) -> Tagger:
+    return Tagger._using(InUse(file.from_bytes(data), soft, hard))
 
 
 def items_of(sequence: Any) -> list[Any] | None:
