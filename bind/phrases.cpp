@@ -1,8 +1,10 @@
 #include "features/phrases.hpp"
 
 #include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
 
 #include <memory>
 
@@ -63,6 +65,14 @@ void bind_phrases(nb::module_& m) {
                 std::vector<std::uint64_t>(s.data(), s.data() + s.size()));
           },
           nb::arg("states").noconvert())
+      .def(
+          "matches",
+          [](const PhraseSet& p, const std::vector<std::string>& tokens) {
+            std::vector<std::uint8_t> found;
+            p.match({tokens.begin(), tokens.end()}, found);
+            return give(std::move(found));
+          },
+          "tokens"_a, "Longest matches from left to right: 1 at the first token, 2 inside, 0 elsewhere.")
       .def_prop_ro(
           "states", [](const PhraseSet& p) { return give(std::vector<std::uint64_t>(p.states())); },
           nb::rv_policy::move);

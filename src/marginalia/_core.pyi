@@ -157,6 +157,11 @@ class PhraseSet:
             NDArray[numpy.uint64], dict(shape=(None,), order="C", device="cpu", writable=False)
         ],
     ) -> PhraseSet: ...
+    def matches(self, tokens: Sequence[str]) -> NDArray[numpy.uint8]:
+        """
+        Longest matches from left to right: 1 at the first token, 2 inside, 0 elsewhere.
+        """
+
     @property
     def states(self) -> NDArray[numpy.uint64]: ...
 

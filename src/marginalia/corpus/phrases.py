@@ -73,13 +73,12 @@ def _json_entries(line: str, file: str, number: int) -> Iterator[tuple[Phrase, s
         raise place.error('expected an object such as {"phrase": "New York", "label": "LOC"}')
     if unknown := sorted(found.keys() - {"phrase", "label"}):
         raise place.error(f"found the key '{unknown[0]}', expected phrase and label only")
-    labels = found.get("label", "")
     try:
-        phrase = checked_phrase(found["phrase"])
-        for label in [labels] if isinstance(labels, str) else list(labels) or [None]:
-            yield phrase, checked_label(label), place
-    except (DataError, TypeError) as error:
-        raise place.error(str(error)) from None
+        phrase, labels = checked_phrase(found["phrase"]), checked_labels(found.get("label", ""))
+    except DataError as error:
+        raise place.error(error.message) from None
+    for label in labels:
+        yield phrase, label, place
 
 
 def _is_jsonl(name: str) -> bool:
@@ -112,11 +111,17 @@ def checked_phrase(phrase: object) -> Phrase:
     return checked
 
 
-def checked_label(label: object) -> str:
-    """The label; an error if it is none."""
-    if not isinstance(label, str) or label != label.strip() or "\t" in label or not _is_utf8(label):
-        raise DataError(f"found {label!r}, expected a label: a text without blanks around it")
-    return label
+def checked_labels(labels: object) -> list[str]:
+    """The labels of a phrase, of which there may be one or several; an error if there is none."""
+    listed = list(labels) if isinstance(labels, (list, tuple, set, frozenset)) else [labels]
+    good = [label for label in listed if isinstance(label, str) and _is_label(label)]
+    if not listed or len(good) < len(listed):
+        raise DataError(f"found {labels!r}, expected a label, or several: texts without blanks around them")
+    return good
+
+
+def _is_label(text: str) -> bool:
+    return text == text.strip() and not set(text) & set("\t\r\n") and _is_utf8(text)
 
 
 def _is_utf8(text: str) -> bool:

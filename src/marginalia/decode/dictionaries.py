@@ -116,7 +116,7 @@ class HardDictionary:
         dictionary = hard.united
         _check_labels(dictionary, labels, scheme)
         self._column = hard.column
-        self._finder = dictionary.book(hard.tokenizer, hard.ignore_case)
+        self._finder = dictionary.finder(hard.tokenizer, hard.ignore_case)
 
     def required(self, block: Block) -> list[tuple[Span, tuple[str, ...]]]:
         """Places in a block (tokens of the block) and the labels that one of may stand there."""

@@ -12,7 +12,7 @@ from marginalia.decode.against import other_output
 from marginalia.decode.decoder import Term
 from marginalia.decode.structures import StructureInUse
 from marginalia.decode.tagged import Tagged, UserLabels
-from marginalia.decode.wording import words_of
+from marginalia.decode.wording import Seen, words_of
 from marginalia.errors import DataError, ModelError
 from marginalia.features.compiling import extracted, shown
 from marginalia.model import SavedModel
@@ -146,7 +146,8 @@ def explain(
     other = other_output(decoder, saved.labels, user_labels, block, chosen, against)
     score = decoder.score(block, 0, chosen)
     pairs = _paired(decoder.terms(block, 0, chosen), decoder.terms(block, 0, other.ids))
-    reasons = [_reason(saved, pair, len(tokens), provenance, cite) for pair in pairs]
+    seen = Seen(saved, block)
+    reasons = [_reason(saved, pair, seen, provenance, cite) for pair in pairs]
     reasons.sort(key=lambda r: (-abs(r.difference), r.start, r.end, KINDS.index(r.kind), r.feature))
     labels = [tuple(user_labels.user_labels(ids)) for ids in (chosen, other.ids)]
     return Explanation(
@@ -191,7 +192,7 @@ def _seen(terms: Iterable[Term]) -> list[tuple[tuple[str, ...], float]]:
     return sorted((term.labels, term.value) for term in terms)
 
 
-def _reason(saved: SavedModel, pair: _Pair, length: int, provenance: Provenance | None, cite: int) -> Reason:
+def _reason(saved: SavedModel, pair: _Pair, seen: Seen, provenance: Provenance | None, cite: int) -> Reason:
     first = [terms[0] if terms else None for terms in pair.sides]
     term = first[0] or first[1]
     assert term is not None, "a pair has a term"
@@ -199,7 +200,7 @@ def _reason(saved: SavedModel, pair: _Pair, length: int, provenance: Provenance 
     template = None if term.template is None else shown(extracted(saved.program)[term.template])
     return Reason(
         term.kind,
-        words_of(saved.program, first[0], first[1], length),
+        words_of(saved.program, first[0], first[1], seen),
         term.feature,
         template,
         term.first,

@@ -11,7 +11,7 @@ from marginalia import _core
 from marginalia.corpus.phrases import (
     Phrase,
     Place,
-    checked_label,
+    checked_labels,
     checked_phrase,
     read_entries,
     write_entries,
@@ -52,8 +52,8 @@ class Dictionary(Mapping[Phrase, tuple[str, ...]]):
         self._stamps: tuple[_Stamp, ...] = ()
         self._made: dict[Any, Any] = {}  # for a way of cutting phrases: what finds them
         for phrase, labels in entries.items() if isinstance(entries, Mapping) else entries:
-            for label in [labels] if isinstance(labels, str) else labels:
-                self._add(checked_phrase(phrase), checked_label(label), Place())
+            for label in checked_labels(labels):
+                self._add(checked_phrase(phrase), label, Place())
 
     def _add(self, phrase: Phrase, label: str, place: Place) -> None:
         known = self._labels.get(phrase)
@@ -143,7 +143,7 @@ class Dictionary(Mapping[Phrase, tuple[str, ...]]):
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_made": {}}
 
-    def book(self, tokenizer: str, ignore_case: bool) -> PhraseFinder:
+    def finder(self, tokenizer: str, ignore_case: bool) -> PhraseFinder:
         """What finds the phrases in text whose tokens are cut like this; made once."""
         wanted = (tokenizer, ignore_case)
         if wanted not in self._made:

@@ -51,7 +51,7 @@ FEATURE_SETTINGS = (
     Setting("cutoff", 0, "Keep only features seen at least so many times in training.", 0, 2**31),
     Setting(
         "dictionary-dropout",
-        0.0,
+        0.5,
         "Hide this share of a dictionary's phrases in training, lest the model relies on it alone.",
         0.0,
         1.0,
