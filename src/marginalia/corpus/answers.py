@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import io
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
@@ -62,12 +63,15 @@ class BlockConfidence:
 
 class Answer(NamedTuple):
     """Label ids of a batch, and how sure they are. If the model may abstain: what it first said, and which of
-    that it took back (the label `_` elsewhere)."""
+    that it took back (the label `_` elsewhere). Under constraints: those that sentences break, and sentences
+    that may have better labels."""
 
     ids: Ids
     confidence: BlockConfidence | None = None
     first_said: Ids | None = None
     taken_back: Ids | None = None
+    broken: Mapping[int, tuple[str, ...]] = MappingProxyType({})
+    inexact: frozenset[int] = frozenset()
 
 
 class Ranked(NamedTuple):

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+import numpy as np
+
 from marginalia import _core
 from marginalia.config import suggestion
 from marginalia.corpus.blocks import Block
-from marginalia.corpus.records import Span
-from marginalia.corpus.schemes import split_label
 from marginalia.corpus.tokenizers import tokenizer_of
+from marginalia.decode.constraints import UNTYPED, At, Names
 from marginalia.errors import SettingsError
 from marginalia.features.dictionary import Dictionary, united
 from marginalia.model import SavedModel
@@ -110,36 +111,46 @@ def with_soft(saved: SavedModel, soft: Used) -> SavedModel:
 
 
 class HardDictionary:
-    """What must be in the outputs of a model because of the phrases in a text."""
+    """What the phrases in a text demand of a model's outputs. It may be used from many threads at once."""
 
     def __init__(self, hard: Used, labels: Sequence[str], scheme: str | None) -> None:
         dictionary = hard.united
-        _check_labels(dictionary, labels, scheme)
+        _check_labels(dictionary, Names(labels, scheme))
         self._column = hard.column
         self._finder = dictionary.finder(hard.tokenizer, hard.ignore_case)
 
-    def required(self, block: Block) -> list[tuple[Span, tuple[str, ...]]]:
-        """Places in a block (tokens of the block) and the labels that one of may stand there."""
-        if not block.table.tokens:
-            return []
-        found = self._finder.longest(block.table, block.index(self._column))
-        return [(Span(begin, end, labels[0]), labels) for begin, end, labels in found]
+    def demands(self, block: Block) -> list[list[At]]:
+        """By sentence of a block: phrases with what they must be."""
+        starts = block.table.sentence_starts
+        found: list[list[At]] = [[] for _ in range(block.table.sentences)]
+        if not block.table.tokens:  # such a block may have no columns
+            return found
+        column = block.index(self._column)
+        matches = self._finder.longest(block.table, column)
+        sentences = np.searchsorted(starts, [begin for begin, _, _ in matches], "right") - 1
+        for s, (begin, end, labels) in zip(sentences.tolist(), matches, strict=True):
+            phrase = " ".join(block.table.column_slice(column, begin, end))
+            names = tuple(label or UNTYPED for label in labels)
+            first = int(starts[s])
+            found[s].append(At(begin - first + 1, end - first, names, phrase=phrase))
+        return found
 
 
-def _check_labels(dictionary: Dictionary, labels: Sequence[str], scheme: str | None) -> None:
+def _check_labels(dictionary: Dictionary, names: Names) -> None:
     """An error, where it stands, for a label that the model cannot give."""
-    known = list(
-        dict.fromkeys(label if label == "O" or not scheme else split_label(label)[1] for label in labels)
-    )
+    types = [name for name, type_ in names.types.items() if type_]
+    known = [*names.types, *(["O"] if "O" in names.labels else [])] if names.scheme else list(names.labels)
     for label in dictionary.labels:
-        if label in known:
+        if (label or UNTYPED) in known:
             continue
-        found = f"found the label '{label}'" if label else "found no label behind a tab"
-        named = [name for name in known if name not in ("", "O")]
-        if not named:
-            raise dictionary.place_of(label).error(
-                f"{found}, but the spans of this model have no labels: expected the phrase alone"
+        place = dictionary.place_of(label)
+        if label:
+            said = f"found the label '{label}', which the model does not give."
+            raise place.error(f"{said} {suggestion(label, known)}")
+        more = ", ".join(types if names.scheme else known)
+        raise place.error(f"found no label, expected phrase, tab and one of: {more}")
+    for phrase, labels in dictionary.items():
+        if len(labels) > 1 and names.scheme and "O" in labels:
+            raise dictionary.place_of("O").error(
+                f"found '{phrase}' as {' and '.join(labels)}, expected O or labels, not both"
             )
-        more = suggestion(label, known) if label else f"Expected one of: {', '.join(named)}."
-        what = "the model does not give" if label else "the model needs"
-        raise dictionary.place_of(label).error(f"{found}, which {what}. {more}")

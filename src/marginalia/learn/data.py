@@ -19,8 +19,8 @@ from marginalia.corpus.blocks import ATTRIBUTES, Block, is_attributes, pack
 from marginalia.corpus.encode import encode_labels
 from marginalia.corpus.records import Sentence
 from marginalia.corpus.schemes import convert, detect_from_pairs, labels_of, scheme_named
+from marginalia.decode.inputs import items_of
 from marginalia.decode.structures import Extraction, StructureInTraining
-from marginalia.decode.tagger import items_of
 from marginalia.errors import DataError
 from marginalia.learn.provenance import Origins
 from marginalia.learn.warm import WarmStart
