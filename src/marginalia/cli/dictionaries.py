@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from marginalia.cli.arguments import UsageError
 from marginalia.cli.progress import Notes
@@ -13,8 +14,10 @@ from marginalia.cli.reading import must_exist
 from marginalia.errors import DataError
 
 if TYPE_CHECKING:
-    from marginalia.corpus.batches import Layout
+    from marginalia.corpus.batches import Batch, Layout
     from marginalia.decode import Tagger
+
+T = TypeVar("T")
 
 _RETRY = 1.0  # seconds before a file that could not be read is tried again
 
@@ -74,6 +77,20 @@ def _check(args: argparse.Namespace) -> None:
     for given, flag in ((args.ignore_case, "--ignore-case"), (args.dictionary_column, "--dictionary-column")):
         if given and "hard" not in modes:
             raise UsageError(f"{flag} is for hard dictionaries.")
+
+
+def reloading(
+    tagger: Tagger,
+    batches: Iterable[Batch],
+    threads: int,
+    answers: Callable[[Tagger, Iterable[Batch]], Iterator[T]],
+) -> Iterator[T]:
+    """What a model answers, batch by batch, each with the dictionaries as their files are when it is read."""
+    from marginalia.decode.tagger import in_order
+
+    newest = Newest(tagger)
+    work: Callable[[Any], T] = lambda pair: next(answers(pair[0], [pair[1]]))  # noqa: E731
+    return in_order(work, ((newest(), batch) for batch in batches), threads)
 
 
 class Newest:

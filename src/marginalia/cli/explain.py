@@ -11,6 +11,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from marginalia.cli.arguments import UsageError, Verbs, add_reading, natural, verb_parser
+from marginalia.cli.dictionaries import add_dictionary, with_dictionaries
 from marginalia.cli.layouts import input_layout, model_layout
 from marginalia.cli.output import check_writable, opened_target
 from marginalia.cli.reading import READER_OPTIONS, must_exist
@@ -63,6 +64,7 @@ def add_parser(verbs: Verbs) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
     parser.add_argument("--html", metavar="FILE", help="write a page instead of text (-: standard output)")
     parser.add_argument("--no-color", action="store_true", help="no colours (also: NO_COLOR=1)")
+    add_dictionary(parser)
     add_reading(parser, "as the model's training data", unlabelled=True)
     parser.set_defaults(run=run, take=take)
 
@@ -80,7 +82,9 @@ def run(args: argparse.Namespace) -> int:
 
     _check(args)
     tagger = load(args.model)
-    sentence = text_sentence(tagger, args) if args.input is None else file_sentence(tagger, args)
+    layout = input_layout(tagger.saved, args) if args.input is not None else None
+    tagger = with_dictionaries(tagger, args, layout)
+    sentence = text_sentence(tagger, args) if layout is None else file_sentence(tagger, args)
     explanation = tagger.explain(sentence, args.against, cite=args.cite)
     if args.training:
         explanation = _quoted(explanation, tagger, args)

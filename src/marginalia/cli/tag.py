@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
@@ -19,6 +19,7 @@ from marginalia.cli.arguments import (
     probability,
     verb_parser,
 )
+from marginalia.cli.dictionaries import add_dictionary, reloading, with_dictionaries
 from marginalia.cli.layouts import input_layout, output_layout
 from marginalia.cli.output import check_writable, opened_target
 from marginalia.cli.progress import Bar
@@ -47,6 +48,7 @@ _EXAMPLES = """\
   zcat big.txt.gz | marginalia tag model.mg --threads 2 | gzip > big.tagged.gz
   marginalia tag model.mg recipes.txt --format plain --tokenizer words
   marginalia tag model.mg input.txt --confidence --nbest 5
+  tail -f log.txt | marginalia tag model.mg --dictionary names.tsv --reload
 """
 
 
@@ -68,6 +70,7 @@ def add_parser(verbs: Verbs) -> None:
     parser.add_argument(
         "--nbest", metavar="K", type=at_least_one, help="the K best outputs of each sentence, with scores"
     )
+    add_dictionary(parser, reload=True)
     add_threads(parser, "threads; the output does not depend on them")
     add_reading(parser, "as the model's training data", unlabelled=True)
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress on standard error")
@@ -90,7 +93,8 @@ def run(args: argparse.Namespace) -> int:
         check_writable(args.output, [args.model])
     tagger = load(args.model)
     layout = input_layout(tagger.saved, args)
-    wanted = Wanted(args.confidence, args.min_confidence, args.nbest)
+    tagger = with_dictionaries(tagger, args, layout)
+    wanted = Wanted(args.confidence, args.min_confidence, args.nbest, args.reload)
     check(wanted, tagger, layout)
     with opened_target(args.output) as target, watched(args) as (source, draw):
         tag(tagger, source, layout, target, args.threads or 1, draw, wanted)
@@ -103,6 +107,12 @@ class Wanted(NamedTuple):
     confidence: bool = False
     min_confidence: float | None = None
     nbest: int | None = None
+    reload: bool = False
+
+    @property
+    def more(self) -> bool:
+        """Whether anything is wanted that needs a place in the output."""
+        return self._replace(reload=False) != Wanted()
 
 
 def check(wanted: Wanted, tagger: Tagger, layout: Layout) -> None:
@@ -111,12 +121,12 @@ def check(wanted: Wanted, tagger: Tagger, layout: Layout) -> None:
 
     if wanted.nbest is not None and wanted.min_confidence is not None:
         raise UsageError("--nbest gives all of each output: it does not go with --min-confidence.")
-    if layout.format == "segmented" and wanted != Wanted():
+    if layout.format == "segmented" and wanted.more:
         raise SettingsError(
             "segmented text has no place for confidences and alternatives: with --format plain "
             "--tokenizer characters each character gets a line."
         )
-    if layout.format == "crfsuite" and wanted != Wanted():
+    if layout.format == "crfsuite" and wanted.more:
         raise SettingsError(
             "item files have no place for confidences and alternatives: ask for them in Python, with "
             "Tagger.tag and Tagger.nbest."
@@ -145,15 +155,26 @@ def tag(
     labels = tagger.written_labels(wanted.min_confidence)
     writer = LabelWriter(target, output_layout(layout, tagger.saved), labels, tagger.saved.scheme)
     batches = (named(batch, tagger) for batch in read_batches(source, layout, block_bytes=BLOCK_BYTES))
-    if wanted.nbest is not None:
-        for batch, ranked in tagger.nbest_batches(batches, wanted.nbest, threads):
-            writer.write_best(batch, ranked, wanted.confidence)
-            after_batch()
-        return
-    sure: dict[str, Any] = {"confidence": wanted.confidence, "min_confidence": wanted.min_confidence}
-    for batch, answer in tagger.tag_batches(batches, threads, **sure):
-        writer.write(batch, answer)
+    for batch, said in _answers(tagger, batches, threads, wanted):
+        if isinstance(said, list):
+            writer.write_best(batch, said, wanted.confidence)
+        else:
+            writer.write(batch, said)
         after_batch()
+
+
+def _answers(tagger: Tagger, batches: Iterable[Batch], threads: int, wanted: Wanted) -> Iterator[Any]:
+    """Batches with what the model says of them."""
+
+    def answers(model: Tagger, batches: Iterable[Batch], threads: int = 1) -> Iterator[Any]:
+        if wanted.nbest is not None:
+            return model.nbest_batches(batches, wanted.nbest, threads)
+        sure: dict[str, Any] = {"confidence": wanted.confidence, "min_confidence": wanted.min_confidence}
+        return model.tag_batches(batches, threads, **sure)
+
+    return (
+        reloading(tagger, batches, threads, answers) if wanted.reload else answers(tagger, batches, threads)
+    )
 
 
 def named(batch: Batch, tagger: Tagger) -> Batch:

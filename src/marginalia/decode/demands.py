@@ -95,6 +95,7 @@ class _Compiler:
     def __init__(self, contexts: Contexts, names: Names) -> None:
         self._contexts, self._names = contexts, names
         self._numbers: dict[bytes, int] = {}
+        self._places: dict[tuple[object, ...], int] = {}  # of demands on tokens: there may be very many
         self._sets: list[Set] = []
         self.everywhere: list[int] = []
         self.counts: list[tuple[int, int, int | None]] = []
@@ -130,16 +131,22 @@ class _Compiler:
     def add_at(self, said: At, sentence: int, offset: int) -> None:
         """A demand on tokens of a sentence, which are `offset` tokens after the beginning of an output."""
         first, last = offset + said.first - 1, offset + said.last - 1
-        if not self._names.is_type(said.names[0]):
-            members = self._contexts.either(said.names)
-            wanted = self.number(~members if said.forbid else members)
-            self.tokens += [(sentence, token, wanted) for token in range(first, last + 1)]
-        elif said.forbid:
+        is_type = self._names.is_type(said.names[0])
+        if is_type and said.forbid:
             self.spans.append((sentence, first, last, self.number(self._contexts.firsts(*said.names))))
-        else:
-            for token in range(first, last + 1):
-                members = self._contexts.in_span(said.names, token == first, token == last)
-                self.tokens.append((sentence, token, self.number(members)))
+            return
+        for token in range(first, last + 1):
+            ends = (token == first, token == last) if is_type else ()
+            self.tokens.append((sentence, token, self._place(said, *ends)))
+
+    def _place(self, said: At, *ends: bool) -> int:
+        """The number of what may stand at a token: one of a span, at its ends or not, or a label."""
+        key = (said.names, said.forbid, *ends)
+        if key not in self._places:
+            contexts = self._contexts
+            members = contexts.in_span(said.names, *ends) if ends else contexts.either(said.names)
+            self._places[key] = self.number(~members if said.forbid else members)
+        return self._places[key]
 
     def compiled(self, chosen: npt.NDArray[np.uint8]) -> Compiled:
         """All of it, for some sentences."""
