@@ -20,7 +20,20 @@ if TYPE_CHECKING:
         read_plain,
         read_segmented,
     )
-    from marginalia.decode import Tagged, Tagger, convert, load
+    from marginalia.decode import (
+        At,
+        Before,
+        Constraints,
+        Count,
+        Never,
+        Only,
+        Tagged,
+        Tagger,
+        convert,
+        given,
+        load,
+        read_constraints,
+    )
     from marginalia.deploy import Shrunk, export, shrink
     from marginalia.errors import DataError, MarginaliaError, ModelError, SettingsError
     from marginalia.features.dictionary import Dictionary
@@ -39,7 +52,20 @@ _HOMES = {
         "read_plain",
         "read_segmented",
     ),
-    "decode": ("Tagged", "Tagger", "convert", "load"),
+    "decode": (
+        "At",
+        "Before",
+        "Constraints",
+        "Count",
+        "Never",
+        "Only",
+        "Tagged",
+        "Tagger",
+        "convert",
+        "given",
+        "load",
+        "read_constraints",
+    ),
     "deploy": ("Shrunk", "export", "shrink"),
     "errors": ("DataError", "MarginaliaError", "ModelError", "SettingsError"),
     "features.dictionary": ("Dictionary",),
@@ -48,11 +74,17 @@ _HOMES = {
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
+    "At",
+    "Before",
+    "Constraints",
+    "Count",
     "DataError",
     "Dictionary",
     "Labeler",
     "MarginaliaError",
     "ModelError",
+    "Never",
+    "Only",
     "Progress",
     "Sentence",
     "SettingsError",
@@ -63,9 +95,11 @@ __all__ = [
     "calibrate",
     "convert",
     "export",
+    "given",
     "load",
     "read_conll",
     "read_conllu",
+    "read_constraints",
     "read_crfsuite",
     "read_jsonl",
     "read_plain",

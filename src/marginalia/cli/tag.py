@@ -19,6 +19,7 @@ from marginalia.cli.arguments import (
     probability,
     verb_parser,
 )
+from marginalia.cli.demanded import Demanded, add_constraints, constraints_of
 from marginalia.cli.dictionaries import add_dictionary, reloading, with_dictionaries
 from marginalia.cli.layouts import input_layout, output_layout
 from marginalia.cli.output import check_writable, opened_target
@@ -41,14 +42,19 @@ they belong: in CRFsuite's item files, in place of those that were there. Plain 
 lines of token, tab, label. Memory does not grow with the input.
 
 With --confidence three more columns stand before the label: how probable the label is, the span
-of the token (_: it has none), and the labels of the whole sentence."""
+of the token (_: it has none), and the labels of the whole sentence.
+
+Constraints are always met by the best labels that meet them; where no labels do, by those that
+break the fewest, and standard error says which (docs/constraints.md)."""
 
 _EXAMPLES = """\
   marginalia tag model.mg input.txt -o output.txt
   zcat big.txt.gz | marginalia tag model.mg --threads 2 | gzip > big.tagged.gz
   marginalia tag model.mg recipes.txt --format plain --tokenizer words
   marginalia tag model.mg input.txt --confidence --nbest 5
-  tail -f log.txt | marginalia tag model.mg --dictionary names.tsv --reload
+  marginalia tag model.mg input.txt --constrain "at most 1 TITLE" --constrain "TITLE before BODY"
+  marginalia tag model.mg half-labelled.txt --given label
+  zcat big.txt.gz | marginalia tag model.mg --dictionary names.tsv --reload
 """
 
 
@@ -69,6 +75,12 @@ def add_parser(verbs: Verbs) -> None:
     )
     parser.add_argument(
         "--nbest", metavar="K", type=at_least_one, help="the K best outputs of each sentence, with scores"
+    )
+    add_constraints(parser)
+    parser.add_argument(
+        "--given",
+        metavar="COLUMN",
+        help="keep the labels of this column of the input (_: not known, A|B: one of these); in JSONL: spans",
     )
     add_dictionary(parser, reload=True)
     add_threads(parser, "threads; the output does not depend on them")
@@ -96,8 +108,13 @@ def run(args: argparse.Namespace) -> int:
     tagger = with_dictionaries(tagger, args, layout)
     wanted = Wanted(args.confidence, args.min_confidence, args.nbest, args.reload)
     check(wanted, tagger, layout)
+    demanded = Demanded(constraints_of(args), args.given)
+    if args.reload and demanded.constraints.by_sentence:
+        raise UsageError("--reload does not go with constraints for single sentences.")
+    layout = demanded.layout(layout)
     with opened_target(args.output) as target, watched(args) as (source, draw):
-        tag(tagger, source, layout, target, args.threads or 1, draw, wanted)
+        tag(tagger, source, layout, target, args.threads or 1, draw, wanted, demanded)
+    demanded.tell()
     return 0
 
 
@@ -146,6 +163,7 @@ def tag(
     threads: int = 1,
     after_batch: Callable[[], None] = lambda: None,
     wanted: Wanted | None = None,
+    demanded: Demanded | None = None,
 ) -> None:
     """Label all of a source, batch after batch."""
     from marginalia.corpus.answers import LabelWriter
@@ -155,26 +173,32 @@ def tag(
     labels = tagger.written_labels(wanted.min_confidence)
     writer = LabelWriter(target, output_layout(layout, tagger.saved), labels, tagger.saved.scheme)
     batches = (named(batch, tagger) for batch in read_batches(source, layout, block_bytes=BLOCK_BYTES))
-    for batch, said in _answers(tagger, batches, threads, wanted):
+    count = demanded.count if demanded is not None else lambda *counted: None
+    for batch, said in _answers(tagger, batches, threads, wanted, demanded):
         if isinstance(said, list):
             writer.write_best(batch, said, wanted.confidence)
         else:
             writer.write(batch, said)
+        told = said[0] if isinstance(said, list) else said
+        count(batch.block.table.sentences, told.broken, told.inexact)
         after_batch()
 
 
-def _answers(tagger: Tagger, batches: Iterable[Batch], threads: int, wanted: Wanted) -> Iterator[Any]:
+def _answers(
+    tagger: Tagger, batches: Iterable[Batch], threads: int, wanted: Wanted, demanded: Demanded | None
+) -> Iterator[Any]:
     """Batches with what the model says of them."""
+    options = demanded.options if demanded is not None else {}
 
     def answers(model: Tagger, batches: Iterable[Batch], threads: int = 1) -> Iterator[Any]:
         if wanted.nbest is not None:
-            return model.nbest_batches(batches, wanted.nbest, threads)
+            return model.nbest_batches(batches, wanted.nbest, threads, **options)
         sure: dict[str, Any] = {"confidence": wanted.confidence, "min_confidence": wanted.min_confidence}
-        return model.tag_batches(batches, threads, **sure)
+        return model.tag_batches(batches, threads, **sure, **options)
 
-    return (
-        reloading(tagger, batches, threads, answers) if wanted.reload else answers(tagger, batches, threads)
-    )
+    if not wanted.reload:
+        return answers(tagger, batches, threads)
+    return reloading(tagger, batches, threads, answers)
 
 
 def named(batch: Batch, tagger: Tagger) -> Batch:

@@ -76,11 +76,13 @@ class Answer(NamedTuple):
 
 class Ranked(NamedTuple):
     """One of the best outputs of each sentence of a batch, their scores (NaN: a sentence has no more), and
-    how sure they are if the model gives probabilities."""
+    how sure they are if the model gives probabilities; under constraints as in `Answer`."""
 
     ids: Ids
     scores: Numbers
     confidence: BlockConfidence | None = None
+    broken: Mapping[int, tuple[str, ...]] = MappingProxyType({})
+    inexact: frozenset[int] = frozenset()
 
 
 class LabelWriter:
@@ -112,7 +114,9 @@ class LabelWriter:
         if batch.sentences is None:
             self._target.write(self._ranked_lines(batch, ranked, confidence))
             return
-        answers = [Answer(one.ids, one.confidence if confidence else None) for one in ranked]
+        answers = [
+            Answer(one.ids, one.confidence if confidence else None, broken=one.broken) for one in ranked
+        ]
         listed = [list(self._answered(batch, answer)) for answer in answers]
         for s, _ in enumerate(batch.sentences):
             outputs = [(one, sentences[s]) for one, sentences in zip(ranked, listed, strict=True)]
@@ -123,10 +127,14 @@ class LabelWriter:
         starts, sure = batch.block.table.sentence_starts.tolist(), answer.confidence
         confidences = itertools.repeat(None) if sure is None else sure.by_sentence(starts)
         bounds = zip(batch.sentences or (), starts, starts[1:], confidences, strict=False)
-        for sentence, first, last, confidence in bounds:
+        for s, (sentence, first, last, confidence) in enumerate(bounds):
             said = (answer.ids, answer.first_said, answer.taken_back)
             names = [self._names(ids[first:last]) for ids in said if ids is not None]
-            yield self._set(sentence, names, confidence)
+            found = self._set(sentence, names, confidence)
+            found.broken = answer.broken.get(s, ())
+            if found.broken and self._layout.format == "conllu":
+                found = commented(found, [f"# broken = {', '.join(found.broken)}"])
+            yield found
 
     def _names(self, ids: Ids) -> list[str]:
         return [self._labels[i] for i in ids.tolist()]

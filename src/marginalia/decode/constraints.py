@@ -46,7 +46,7 @@ class Count(NamedTuple):
     most: int | None = None
 
     def __str__(self) -> str:
-        if self.most == self.least:
+        if self.most == self.least != 0:
             return f"exactly {self.least} {self.name}"
         said = [f"at least {self.least} {self.name}"] if self.least or self.most is None else []
         return " and ".join([*said, *([] if self.most is None else [f"at most {self.most} {self.name}"])])

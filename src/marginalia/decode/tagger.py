@@ -243,11 +243,17 @@ class Tagger:
     def _ranked(self, before: int, batch: Batch, k: int, demands: Demands | None) -> list[Ranked]:
         """The outputs of all sentences, by rank; where one has no more, its best stands in."""
         block = batch.block
+        broken, inexact = {}, set()
         if demands is None:
             outputs = [list(self.decoder.k_best(block, s, k)) for s in range(block.table.sentences)]
         else:
-            found = demands.outputs(self.decoder, batch, before)
-            outputs = [list(islice(iter(ranking), k)) for ranking, _ in found]
+            outputs = []
+            for s, (found, demanded) in enumerate(demands.outputs(self.decoder, batch, before)):
+                outputs.append(list(islice(iter(found), k)))
+                if found.violations:
+                    broken[s] = demands.broken(self._shown.user_labels(outputs[s][0][0]), demanded)
+                if not found.exact:
+                    inexact.add(s)
         ranked = []
         for rank in range(max([len(listed) for listed in outputs], default=1)):
             chosen = [listed[rank if rank < len(listed) else 0] for listed in outputs]
@@ -257,7 +263,8 @@ class Tagger:
                 for one, listed in zip(chosen, outputs, strict=True)
             ]
             sure = None if self.temperature is None else self.confidence_of(block, ids, self.temperature)
-            ranked.append(Ranked(self._shown.user_ids(ids, block), np.array(scores), sure))
+            shown = self._shown.user_ids(ids, block)
+            ranked.append(Ranked(shown, np.array(scores), sure, broken, frozenset(inexact)))
         return ranked
 
     def explain(
