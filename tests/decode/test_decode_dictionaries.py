@@ -1,7 +1,10 @@
-"""Dictionaries in use: soft ones are the features of lists with the same phrases, for all structures."""
+"""Dictionaries in use, for all structures: soft ones are the features of lists with the same phrases, hard
+ones give the best of all outputs that have the spans."""
 
 from __future__ import annotations
 
+import pickle
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,6 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from naive_dictionary import longest_phrases
 
 import marginalia as mg
 from marginalia import _core
@@ -166,7 +170,9 @@ def test_unknown_labels_are_told_where_they_stand(tagger: mg.Tagger, tmp_path: P
     ):
         tagger.with_dictionary(tmp_path / "d.tsv", mode="soft")
     (tmp_path / "d.tsv").write_text("a b X\n")
-    with pytest.raises(mg.DataError, match=r"d\.tsv:1:6: found no label behind a tab, which the model needs"):
+    with pytest.raises(
+        mg.DataError, match=r"d\.tsv:1:6: found no label, expected phrase, tab and one of: X, Y"
+    ):
         tagger.with_dictionary(tmp_path / "d.tsv")
 
 
@@ -174,3 +180,207 @@ def test_models_of_attributes_have_no_words() -> None:
     model = mg.train([([["a=1"], ["b=1"]], ["X", "Y"])] * 3, passes=1)
     with pytest.raises(mg.SettingsError, match="explicit attributes, and has no words"):
         model.with_dictionary({"a": "X"})
+
+
+class TestHard:
+    @given(
+        st.dictionaries(
+            st.lists(st.sampled_from(["x1", "y2", "o3"]), min_size=1, max_size=3).map(" ".join),
+            st.one_of(
+                st.sets(st.sampled_from(["X", "Y"]), min_size=1).map(list), st.sampled_from(["X", "Y", "O"])
+            ),
+            min_size=1,
+            max_size=5,
+        ),
+        st.lists(st.sampled_from(["x1", "y2", "o3", "X1"]), min_size=1, max_size=4),
+        st.booleans(),
+    )
+    def test_it_is_the_best_of_all_outputs_that_have_the_spans(
+        self, tagger: mg.Tagger, names: dict[str, Any], words: list[str], ignore: bool
+    ) -> None:
+        sentence = tokens(*words)
+        found = tagger.with_dictionary(names, ignore_case=ignore).tag(sentence)
+        phrases = {tuple(p.split()): [some] if isinstance(some, str) else some for p, some in names.items()}
+        required = longest_phrases(words, phrases, ignore)
+
+        def fits(output: mg.Tagged) -> bool:
+            return all(
+                set(output.labels[b:e]) == {"O"}
+                if some == ("O",)
+                else any(mg.Span(b, e, label) in output.spans for label in some)
+                for b, e, some in required
+            )
+
+        best = next(output for output in tagger.iter_nbest(sentence) if fits(output))
+        assert fits(found)
+        assert found.broken == ()
+        assert score(tagger, sentence, found) == pytest.approx(score(tagger, sentence, best), abs=1e-4)
+
+    def test_alternatives_have_the_spans_too(self, tagger: mg.Tagger) -> None:
+        hard = tagger.with_dictionary({"o1 o2": "Y"})
+        listed = hard.nbest(tokens("o1", "o2", "x3"), 4)
+        assert len(listed) == 3  # the last token may be X, Y or O
+        assert all(mg.Span(0, 2, "Y") in output.spans for output in listed)
+        assert listed[0].labels == hard.tag(tokens("o1", "o2", "x3")).labels
+
+    def test_with_constraints(self, tagger: mg.Tagger) -> None:
+        hard = tagger.with_dictionary({"o1 o2": "Y"})
+        found = hard.tag(tokens("o1", "o2", "o3"), constraints="3=X")
+        assert set(found.spans) == {mg.Span(0, 2, "Y"), mg.Span(2, 3, "X")}
+
+    def test_what_cannot_be_is_told(self, tagger: mg.Tagger) -> None:
+        """Two demands that contradict each other: the fewest are broken, and nothing is raised."""
+        hard = tagger.with_dictionary({"o1": "Y"})
+        found = hard.tag(tokens("o1", "o2"), constraints="1=X")
+        assert found.broken in [("1=X",), ("1=Y",)]
+        never_long = mg.train([(["a", "b"], ["B-X", "O"])] * 3, passes=1)
+        found = never_long.with_dictionary({"a b": "X"}).tag(["a", "b"])
+        assert found.broken == ("1-2=X",)  # the model has no label for a second token
+
+    def test_explained_by_its_phrase(self, tagger: mg.Tagger) -> None:
+        hard = tagger.with_dictionary({"O1 o2": ["Y", "X"]}, ignore_case=True)
+        reasons = hard.explain(tokens("o1", "o2"), "O O").reasons
+        said = [(r.words, r.start, r.end) for r in reasons if r.kind == "constraint"]
+        assert said == [("the dictionary has 'o1 o2' as X or Y", 0, 2)]
+
+    def test_order_does_not_matter(self, tagger: mg.Tagger, toys: Toys, tmp_path: Path) -> None:
+        lines = ["x1 x2\tY\n", "x2\tX\n", "x2\tY\n", "y1\tO\n", "o1 o2 o3\tX\n", "o2\tY\n"]
+        sentences = [columns for columns, _ in toys(30, seed=3)]
+        made = []
+        for name, listed in (("a", lines), ("b", lines[::-1])):
+            (tmp_path / name).write_text("".join(listed))
+            made.append(tagger.with_dictionary(tmp_path / name).tag_all(sentences))
+        parts = [mg.Dictionary({lines[i].split("\t")[0]: lines[i].split("\t")[1].strip()}) for i in range(6)]
+        made += [tagger.with_dictionary(*p).tag_all(sentences, threads=2) for p in (parts, parts[::-1])]
+        assert all(each == made[0] for each in made)
+        assert made[0] != tagger.tag_all(sentences)
+
+    def test_both_at_once_and_neither(self, tagger: mg.Tagger, toys: Toys) -> None:
+        sentences = [columns for columns, _ in toys(10, seed=4)]
+        soft = tagger.with_dictionary({"o1": "X"}, mode="soft")
+        both = soft.with_dictionary({"o2": "Y"})
+        other = tagger.with_dictionary({"o2": "Y"}).with_dictionary({"o1": "X"}, mode="soft")
+        assert both.tag_all(sentences) == other.tag_all(sentences)
+        assert both.with_dictionary().to_bytes() == soft.to_bytes()
+        neither = both.with_dictionary(mode="soft").with_dictionary()
+        assert neither.to_bytes() == tagger.to_bytes()
+        assert neither.tag_all(sentences) == tagger.tag_all(sentences)
+        assert pickle.loads(pickle.dumps(both)).tag_all(sentences) == both.tag_all(sentences)
+
+
+def score(tagger: mg.Tagger, sentence: dict[str, list[str]], output: mg.Tagged) -> float:
+    block = pack([mg.Sentence(sentence)], tagger.feature_columns)
+    return tagger.decoder.score(block, 0, tagger._shown.model_ids(output.labels))
+
+
+def test_another_column(toys: Toys, tmp_path: Path) -> None:
+    (tmp_path / "t.txt").write_text("word[0]\ntag[0]\nedge:\n")
+    model = mg.train(toys(20), passes=1, features=str(tmp_path / "t.txt"))
+    hard = model.with_dictionary({"T1 T2": "Y"}, column="tag")
+    found = hard.tag({"word": ["a", "b", "c"], "tag": ["T1", "T2", "T1"]})
+    assert mg.Span(0, 2, "Y") in found.spans
+
+
+def test_plain_tags() -> None:
+    data = [(["a", "b", "c"], ["N", "V", "N"])] * 4
+    model = mg.train(data, passes=2, task="pos", scheme="none")
+    hard = model.with_dictionary({"a b": "V", "c": ["N", "V"]})
+    assert hard.tag(["a", "b", "c"]).labels == ("V", "V", "N")
+    with pytest.raises(mg.DataError, match="found the label 'B-V', which the model does not give"):
+        model.with_dictionary({"a": "B-V"})
+    with pytest.raises(mg.DataError, match="found no label, expected phrase, tab and one of: N, V"):
+        model.with_dictionary({"a": ""})
+
+
+def test_words_of_characters(tmp_path: Path) -> None:
+    """Phrases of a model of characters are cut into characters, and need no labels."""
+    (tmp_path / "t.txt").write_text("\u6211 \u7231 \u5317\u4eac\n\u5317\u4eac \u7231 \u6211\n" * 3)
+    model = mg.train(tmp_path / "t.txt", task="segmentation", passes=2)
+    (tmp_path / "words.tsv").write_text("\u4eac\u7231\n")
+    text = list("\u6211\u5317\u4eac\u7231")
+    assert mg.Span(2, 4, "") in model.with_dictionary(tmp_path / "words.tsv").tag(text).spans
+    assert mg.Span(2, 4, "") not in model.tag(text).spans
+    with pytest.raises(mg.DataError, match=r"found the label 'LOC', which the model does not give"):
+        model.with_dictionary({"\u4eac": "LOC"})
+
+
+def test_documents_are_labelled_at_once_but_phrases_end_with_sentences(tmp_path: Path) -> None:
+    text = "a B-X\nb O\n\nc O\na B-X\n\n-DOCSTART- O\n\nb B-X\nc I-X\n\n"
+    (tmp_path / "t.txt").write_text(text * 3)
+    model = mg.train(tmp_path / "t.txt", columns="word label", unit="document", passes=2)
+    hard = model.with_dictionary({"b c": "X", "c a": "X"})
+    sentences = [
+        mg.Sentence({"word": ["a", "b"]}, document=0),
+        mg.Sentence({"word": ["c", "a"]}, document=0),
+        mg.Sentence({"word": ["b", "c"]}, document=1),
+    ]
+    found = [tagged.spans for tagged in hard.tag_all(sentences)]
+    assert mg.Span(0, 2, "X") in found[1]
+    assert mg.Span(0, 2, "X") in found[2]
+    assert mg.Span(1, 2, "X") not in found[0]
+
+
+def test_o_or_labels_but_not_both(tagger: mg.Tagger) -> None:
+    with pytest.raises(mg.DataError, match="found 'a' as O and as something else"):
+        tagger.with_dictionary({"a": ["X", "O"]})
+    tagger.with_dictionary({"a": "X", "A": "O"})
+    with pytest.raises(mg.DataError, match="found 'a' as O and as something else"):
+        tagger.with_dictionary({"a": "X", "A": "O"}, ignore_case=True)
+
+
+class TestReloading:
+    def test_a_tagger_follows_its_files(self, tagger: mg.Tagger, tmp_path: Path) -> None:
+        path, sentence = tmp_path / "d.tsv", tokens("o1", "o2")
+        path.write_text("o1\tX\n")
+        first = tagger.with_dictionary(path)
+        assert first.reloaded() is first
+        mg.Dictionary({"o1": "Y"}).save(path)
+        second = first.reloaded()
+        assert [model.tag(sentence).spans[0].label for model in (first, second)] == ["X", "Y"]
+        path.write_text("o1\tX\tY\n")
+        with pytest.raises(mg.DataError, match=r"d\.tsv:1:5: found a second tab"):
+            second.reloaded()
+        assert second.tag(sentence).spans[0].label == "Y"
+        path.write_text("o1\tZ\n")
+        with pytest.raises(mg.DataError, match=r"d\.tsv:1:4: found the label 'Z'"):
+            second.reloaded()
+
+    def test_soft_ones_too(self, tagger: mg.Tagger, tmp_path: Path) -> None:
+        path = tmp_path / "d.tsv"
+        path.write_text("o1\tX\n")
+        first = tagger.with_dictionary(path, mode="soft")
+        mg.Dictionary(NAMES).save(path)
+        assert first.reloaded().to_bytes() == tagger.to_bytes()
+
+    def test_while_others_tag(self, tagger: mg.Tagger, tmp_path: Path) -> None:
+        """Each answer is that of one dictionary or the other, never of half a file or of both."""
+        path, sentence = tmp_path / "d.tsv", tokens("o1", "o2", "o3")
+        versions = [mg.Dictionary(dict.fromkeys(sentence["word"], label)) for label in "XY"]
+        versions[0].save(path)
+        model, done = tagger.with_dictionary(path), threading.Event()
+        expected = {tagger.with_dictionary(version).tag(sentence).labels for version in versions}
+        seen: set[tuple[str, ...]] = set()
+        failed: list[BaseException] = []
+
+        def serve() -> None:
+            own = model
+            try:
+                while not done.is_set():
+                    own = own.reloaded()
+                    seen.add(own.tag(sentence).labels)
+            except BaseException as error:
+                failed.append(error)
+
+        threads = [threading.Thread(target=serve) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        for turn in range(60):
+            versions[turn % 2].save(path)
+        done.set()
+        for thread in threads:
+            thread.join()
+        assert failed == []
+        assert seen <= expected
+        assert (
+            model.reloaded().tag(sentence).labels == tagger.with_dictionary(versions[1]).tag(sentence).labels
+        )

@@ -118,6 +118,8 @@ class HardDictionary:
         _check_labels(dictionary, Names(labels, scheme))
         self._column = hard.column
         self._finder = dictionary.finder(hard.tokenizer, hard.ignore_case)
+        if scheme and (phrase := self._finder.also_outside) is not None:
+            raise dictionary.place_of("O").error(f"found '{phrase}' as O and as something else")
 
     def demands(self, block: Block) -> list[list[At]]:
         """By sentence of a block: phrases with what they must be."""
@@ -138,7 +140,7 @@ class HardDictionary:
 
 def _check_labels(dictionary: Dictionary, names: Names) -> None:
     """An error, where it stands, for a label that the model cannot give."""
-    types = [name for name, type_ in names.types.items() if type_]
+    types = sorted(name for name, type_ in names.types.items() if type_)
     known = [*names.types, *(["O"] if "O" in names.labels else [])] if names.scheme else list(names.labels)
     for label in dictionary.labels:
         if (label or UNTYPED) in known:
@@ -149,8 +151,3 @@ def _check_labels(dictionary: Dictionary, names: Names) -> None:
             raise place.error(f"{said} {suggestion(label, known)}")
         more = ", ".join(types if names.scheme else known)
         raise place.error(f"found no label, expected phrase, tab and one of: {more}")
-    for phrase, labels in dictionary.items():
-        if len(labels) > 1 and names.scheme and "O" in labels:
-            raise dictionary.place_of("O").error(
-                f"found '{phrase}' as {' and '.join(labels)}, expected O or labels, not both"
-            )

@@ -21,6 +21,7 @@ from marginalia.errors import DataError
 
 Entries = Mapping[Any, Any]  # phrase, or its tokens: label, or several
 PathName = str | os.PathLike[str]
+OUTSIDE = "O"  # the label of what is no span
 
 
 class _Stamp(NamedTuple):
@@ -170,13 +171,15 @@ class PhraseFinder:
 
     def __init__(self, dictionary: Dictionary, tokenizer: str, ignore_case: bool) -> None:
         cut = _cutter(tokenizer)
-        pairs = [(tokens, labels) for phrase, labels in dictionary.items() if (tokens := cut(phrase))]
-        self._book = _core.PhraseBook([tokens for tokens, _ in pairs], ignore_case)
-        numbers = self._book.numbers.tolist()
-        self._labels = [labels for _, labels in pairs]
-        for number, labels in zip(numbers, self._labels, strict=True):
+        phrases = [(tokens, labels) for phrase, labels in dictionary.items() if (tokens := cut(phrase))]
+        self._book = _core.PhraseBook([tokens for tokens, _ in phrases], ignore_case)
+        self._labels = [labels for _, labels in phrases]
+        self.also_outside: str | None = None  # a phrase that has the label O and others
+        for number, (_, labels) in zip(self._book.numbers.tolist(), phrases, strict=True):
             if self._labels[number] is not labels:  # phrases that differ in case only
-                self._labels[number] = tuple(sorted({*self._labels[number], *labels}))
+                labels = self._labels[number] = tuple(sorted({*self._labels[number], *labels}))
+            if len(labels) > 1 and OUTSIDE in labels:
+                self.also_outside = " ".join(phrases[number][0])
 
     @property
     def bytes(self) -> int:
