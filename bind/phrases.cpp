@@ -73,6 +73,7 @@ void bind_phrases(nb::module_& m) {
             return give(std::move(found));
           },
           "tokens"_a, "Longest matches from left to right: 1 at the first token, 2 inside, 0 elsewhere.")
+      .def("thinned", &PhraseSet::thinned, "share"_a, "seed"_a, "Without about this share of the phrases.")
       .def_prop_ro(
           "states", [](const PhraseSet& p) { return give(std::vector<std::uint64_t>(p.states())); },
           nb::rv_policy::move);

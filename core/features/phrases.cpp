@@ -67,6 +67,17 @@ PhraseSet::PhraseSet(std::vector<std::uint64_t> states) : states_(std::move(stat
   make_buckets();
 }
 
+PhraseSet PhraseSet::thinned(double share, std::uint64_t seed) const {
+  const double most = share * 0x1p53;
+  std::vector<std::uint64_t> kept;
+  for (const std::uint64_t state : states_) {
+    const bool gone = static_cast<double>(scrambled((state & ~kFlags) ^ scrambled(seed)) >> 11) < most;
+    const std::uint64_t left = gone ? state & ~kEnds : state;
+    if ((left & kFlags) != 0) kept.push_back(left);
+  }
+  return PhraseSet(std::move(kept));
+}
+
 void PhraseSet::make_buckets() {
   if (states_.size() > UINT32_MAX) throw std::invalid_argument("phrase list: too many phrases");
   const int bits = std::max(static_cast<int>(std::bit_width(states_.size())) - 1, 1);

@@ -32,6 +32,9 @@ class PhraseSet {
   const std::vector<std::uint64_t>& states() const { return states_; }
   std::size_t bytes() const { return 8 * states_.capacity() + 4 * buckets_.capacity(); }
 
+  // Without about this share of the phrases: which ones depends on the seed and the phrase alone.
+  PhraseSet thinned(double share, std::uint64_t seed) const;
+
   // Hashes of tokens, as case matters or not.
   std::vector<std::uint64_t> hashes_of(const std::vector<std::string_view>& tokens) const;
 

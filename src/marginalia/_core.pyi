@@ -162,6 +162,9 @@ class PhraseSet:
         Longest matches from left to right: 1 at the first token, 2 inside, 0 elsewhere.
         """
 
+    def thinned(self, share: float, seed: int) -> PhraseSet:
+        """Without about this share of the phrases."""
+
     @property
     def states(self) -> NDArray[numpy.uint64]: ...
 

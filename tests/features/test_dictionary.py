@@ -199,16 +199,6 @@ def test_edits_give_other_dictionaries() -> None:
     assert len(first) == 2
 
 
-def test_thinning_depends_on_seed_and_phrase_alone() -> None:
-    known = {f"Phrase {i}": "X" for i in range(2000)}
-    made = Dictionary(known).thinned(0.3, 1)
-    assert 1300 < len(made) < 1500
-    assert made == Dictionary(list(known.items())[::-1]).thinned(0.3, 1)
-    assert made != Dictionary(known).thinned(0.3, 2)
-    assert len(Dictionary(known).thinned(1.0, 1)) == 0
-    assert Dictionary(known).thinned(0.0, 1) == Dictionary(known)
-
-
 def test_reloading(tmp_path: Path) -> None:
     path, other = tmp_path / "d.tsv", tmp_path / "e.tsv"
     path.write_text("a\tX\n")

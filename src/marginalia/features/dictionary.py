@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
-from zlib import crc32
 
 from marginalia import _core
 from marginalia.corpus.phrases import (
@@ -101,17 +100,6 @@ class Dictionary(Mapping[Phrase, tuple[str, ...]]):
             raise KeyError(min(map(str, missing)))
         made = united([self])
         made._labels = {phrase: labels for phrase, labels in self._labels.items() if phrase not in gone}
-        return made
-
-    def thinned(self, share: float, seed: int) -> Dictionary:
-        """All but about this share of the phrases, chosen at random: by the seed and the phrase, whatever its
-        case, and nothing else."""
-        made = united([self])
-        made._labels = {
-            phrase: labels
-            for phrase, labels in self._labels.items()
-            if crc32(f"{seed} {phrase}".lower().encode()) >= share * 2**32
-        }
         return made
 
     @property

@@ -112,6 +112,8 @@ def make_recipe(
     chosen = TASKS[_known("task", task, TASKS)] if task is not None else TASKS["fields"]
     if not isinstance(seed, int) or not 0 <= seed < 2**63:
         raise SettingsError(f"seed: found {seed!r}, expected a whole number from 0 to 2^63 - 1.")
+    if dictionary is not None and not dictionary:
+        raise SettingsError("dictionary: there is no phrase in it.")
     _check_learner(structure, learner, settings or {})
     resolved = resolve(declared(structure, learner), chosen.settings | dict(settings or {}))
     parse_class_weights(resolved)

@@ -18,7 +18,6 @@ from marginalia.decode.tagger import Tagger
 from marginalia.errors import DataError, SettingsError
 from marginalia.evaluate import Report
 from marginalia.features.compiling import load_phrases
-from marginalia.features.dictionary import Dictionary
 from marginalia.features.loading import load_features
 from marginalia.features.program import EXPLICIT, Program
 from marginalia.learn.data import Corpus, LabelCoder, TrainingSet, unit_of
@@ -134,19 +133,16 @@ class Training:
         return load_features(recipe.features, layout.columns, layout.label, recipe.lists, templates, labels)
 
     def _load_phrases(self) -> dict[str, _core.PhraseSet]:
-        known = load_phrases(self._program)
-        return known if self.recipe.dictionary is None else known | self._listed(self.recipe.dictionary)
+        known, dictionary = load_phrases(self._program), self.recipe.dictionary
+        if dictionary is None:
+            return known
+        return known | dictionary.lists(tokenizer_of(self._layout.format, self._layout.options))
 
     def _thinned(self) -> dict[str, _core.PhraseSet]:
         """The dictionary's lists as training sees them, if it does not see all phrases."""
         hidden = self.recipe.settings["dictionary-dropout"]
-        if self.recipe.dictionary is None or not hidden:
-            return {}
-        seen = self._listed(self.recipe.dictionary.thinned(hidden, self.recipe.seed))
-        return {label: seen.get(label, _core.PhraseSet([])) for label in self.recipe.dictionary.labels}
-
-    def _listed(self, dictionary: Dictionary) -> dict[str, _core.PhraseSet]:
-        return dictionary.lists(tokenizer_of(self._layout.format, self._layout.options))
+        lists = {name: self._phrases[name] for name in self._program.dictionary}
+        return {name: phrases.thinned(hidden, self.recipe.seed) for name, phrases in lists.items()}
 
     def _explicit(self) -> Program:
         """The features are those of the data; others that were asked for are refused."""
