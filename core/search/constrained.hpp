@@ -33,20 +33,21 @@ struct Merit {
 template <class Walks>
 class ConstrainedSearch {
  public:
-  // Both must outlive it. `keep`: for all outputs, not only the best.
+  // All must outlive it. `keep`: for all outputs, else for the best one alone.
   ConstrainedSearch(const Walks& walks, const Demands& demands, const Watch& watch, bool keep)
       : walks_(walks), demands_(demands), watch_(watch), keep_(keep) {}
 
   // False if that would take too much memory.
   bool run();
-  // The best output; nothing if the structure has no legal one. To be called after run().
+  // After run(): the best output; nothing if the structure has no legal one.
   std::optional<Output> best() const;
-  // Output after output, best first; nothing when there are no more.
+  // After run(), if all are kept: output after output, best first; nothing when there are no more.
   std::optional<Output> next();
 
  private:
   static constexpr std::uint32_t kNone = UINT32_MAX;
-  static constexpr std::size_t kMostMade = std::size_t{1} << 23;  // places and arcs, 32 bytes each
+  // Places, of which 12 bytes stay; or places and arcs, if all outputs are kept, of 48 and 32 bytes.
+  static constexpr std::size_t kMostMade = std::size_t{1} << 26, kMostKept = std::size_t{1} << 23;
 
   struct Place {  // an open or closed state at a token, with a memory
     std::uint64_t memory;
@@ -61,9 +62,13 @@ class ConstrainedSearch {
     Merit merit;  // of the step alone
     std::uint32_t from, tokens, next;
   };
+  struct Trace {  // what the best way back needs of a place
+    std::uint32_t state, from, tokens;
+  };
   struct Layer {  // all places at a token
     std::vector<Place> places;
     std::vector<std::uint32_t> first;  // by state
+    std::vector<Trace> traces;
   };
   struct Step {    // of an output that is looked for from its end
     Merit behind;  // of all that follows
@@ -86,6 +91,7 @@ class ConstrainedSearch {
   void open(std::size_t t);
   void close(std::size_t t);
   void end();
+  void leave(Layer& layer) const;
   void push(const Merit& so_far, const Step& step);
   void expand(const Step& step, std::uint32_t number);
   Output output_of(std::uint32_t step) const;
@@ -190,18 +196,30 @@ void ConstrainedSearch<Walks>::end() {
   }
 }
 
+// All ways from a layer have been taken: only what is needed to come back stays.
+template <class Walks>
+void ConstrainedSearch<Walks>::leave(Layer& layer) const {
+  layer.first = std::vector<std::uint32_t>();  // not {}, which would keep the memory
+  if (keep_) return;
+  layer.traces.reserve(layer.places.size());
+  for (const Place& place : layer.places) layer.traces.push_back({place.state, place.from, place.tokens});
+  layer.places = std::vector<Place>();
+}
+
 template <class Walks>
 bool ConstrainedSearch<Walks>::run() {
   open_.resize(walks_.length());
   closed_.resize(walks_.length());
   for (std::size_t t = 0; t < walks_.length(); ++t) {
     open(t);
+    if (t > 0) leave(closed_[t - 1]);
     close(t);
-    open_[t].first = {};
-    if (t > 0) closed_[t - 1].first = {};
-    if (made_ > kMostMade) return false;
+    leave(open_[t]);
+    if (made_ > (keep_ ? kMostKept : kMostMade)) return false;
   }
-  if (walks_.length() != 0) end();
+  if (walks_.length() == 0) return true;
+  end();
+  leave(closed_.back());
   return true;
 }
 
@@ -212,9 +230,9 @@ std::optional<Output> ConstrainedSearch<Walks>::best() const {
   if (end_.places.empty()) return std::nullopt;
   std::size_t end = walks_.length();
   for (std::uint32_t at = end_.places[0].from; end != 0;) {
-    const Place& closed = closed_[end - 1].places[at];
+    const Trace& closed = closed_[end - 1].traces[at];
     const std::size_t begin = end - closed.tokens;
-    const Place& open = open_[begin].places[closed.from];
+    const Trace& open = open_[begin].traces[closed.from];
     for (std::size_t i = 0; i < closed.tokens; ++i) output[begin + i] = walks_.label(open.state, i);
     at = open.from;
     end = begin;
