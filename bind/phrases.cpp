@@ -6,7 +6,9 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <memory>
+#include <string_view>
 
 #include "arrays.hpp"
 #include "bind.hpp"
@@ -16,13 +18,23 @@ using namespace marginalia;
 
 namespace {
 
-using Phrases = nb::typed<nb::sequence, nb::typed<nb::sequence, nb::str>>;
+using Phrases = nb::typed<nb::sequence, nb::object>;
 
-// Views of the strings of sequences, which must outlive them.
+void add_words(std::string_view text, TokenSequences& made) {
+  for (std::size_t begin = 0, end = 0; begin <= text.size(); begin = end + 1) {
+    end = std::min(text.find(' ', begin), text.size());
+    if (end > begin) made.tokens.push_back(text.substr(begin, end - begin));
+  }
+}
+
+// Views of the strings of phrases, which must outlive them: texts with blanks between tokens, or tokens.
 TokenSequences sequences_of(const nb::sequence& phrases) {
   TokenSequences made;
   for (nb::handle phrase : phrases) {
-    for (nb::handle token : phrase) made.tokens.push_back(nb::cast<std::string_view>(token));
+    if (nb::isinstance<nb::str>(phrase))
+      add_words(nb::cast<std::string_view>(phrase), made);
+    else
+      for (nb::handle token : phrase) made.tokens.push_back(nb::cast<std::string_view>(token));
     made.ends.push_back(made.tokens.size());
   }
   return made;

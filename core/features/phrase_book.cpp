@@ -36,10 +36,10 @@ PhraseBook::PhraseBook(const TokenSequences& phrases, bool ignore_case)
   const std::vector<std::uint64_t> hashes = set_.hashes_of(phrases.tokens);
   for (std::uint32_t p = 0; p < phrases.size(); ++p) {
     const std::size_t begin = phrases.ends[p], end = phrases.ends[p + 1];
-    if (begin == end) throw std::invalid_argument("dictionary: a phrase has no tokens");
+    numbers_.push_back(p);
+    if (begin == end) continue;  // such a phrase is nowhere
     std::uint32_t& number = number_at_[set_.place_of(hashes.data() + begin, end - begin)];
-    number = std::min(number, p);
-    numbers_.push_back(number);
+    numbers_[p] = number = std::min(number, p);
   }
 }
 

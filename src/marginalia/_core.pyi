@@ -150,7 +150,9 @@ def unicode_tables() -> tuple[NDArray[numpy.uint32], NDArray[numpy.int32]]:
 class PhraseSet:
     """A list of phrases, as hashes."""
 
-    def __init__(self, phrases: Sequence[Sequence[str]]) -> None: ...
+    def __init__(self, phrases: Sequence[str | Sequence[str]]) -> None:
+        pass
+
     @staticmethod
     def from_states(
         states: Annotated[
@@ -171,7 +173,9 @@ class PhraseSet:
 class PhraseBook:
     """Phrases with numbers, to be found in text."""
 
-    def __init__(self, phrases: Sequence[Sequence[str]], ignore_case: bool) -> None: ...
+    def __init__(self, phrases: Sequence[str | Sequence[str]], ignore_case: bool) -> None:
+        pass
+
     @property
     def bytes(self) -> int:
         """Memory that it takes."""

@@ -24,19 +24,21 @@ class Place(NamedTuple):
     line: int | None = None
     column: int | None = None
 
-    def error(self, message: str) -> DataError:
+    def error(self, message: str, column: int | None = None) -> DataError:
         """What is wrong there."""
-        return DataError(message, file=self.file, line=self.line, column=self.column)
+        return DataError(message, file=self.file, line=self.line, column=column or self.column)
 
 
-def read_entries(path: PathName) -> Iterator[tuple[Phrase, str, Place]]:
-    """Phrases and labels of a file, with the places of the labels."""
+def read_entries(path: PathName) -> Iterator[tuple[Phrase, str, tuple[str, int, int | None]]]:
+    """Phrases and labels of a file, with the places of the labels: file, line, column."""
     name = os.fspath(path)
     parse = _json_entries if _is_jsonl(name) else _text_entries
     for number, line in read_lines(path):
         text = line.removeprefix("\ufeff") if number == 1 else line
         if text.strip() and not text.startswith("#"):
-            yield from parse(text.rstrip("\r\n"), name, number)
+            phrase, labels, column = parse(text.rstrip("\r\n"), Place(name, number))
+            for label in labels:
+                yield phrase, label, (name, number, column)
 
 
 def write_entries(path: PathName, entries: Iterable[tuple[Phrase, str]]) -> None:
@@ -48,23 +50,21 @@ def write_entries(path: PathName, entries: Iterable[tuple[Phrase, str]]) -> None
         stream.write(text.encode())
 
 
-def _text_entries(line: str, file: str, number: int) -> Iterator[tuple[Phrase, str, Place]]:
+def _text_entries(line: str, place: Place) -> tuple[Phrase, list[str], int | None]:
     """Phrase, tab, label; a backslash before a sign at the line's beginning stands for that sign."""
     text, tab, label = line.partition("\t")
-    place = Place(file, number, len(text) + 2 if tab else len(text) + 1)
+    column = len(text) + 1 + len(tab)
     if "\t" in label:
-        after = place.column + label.index("\t") if place.column is not None else None
-        raise Place(file, number, after).error("found a second tab, expected phrase, tab, label")
-    phrase = text[1:] if text[:2] in ("\\#", "\\\\") else text
-    if not phrase.strip():
-        raise Place(file, number, 1).error("found no phrase, expected phrase, tab, label")
+        raise place.error("found a second tab, expected phrase, tab, label", column + label.index("\t"))
+    words = (text[1:] if text.startswith(("\\#", "\\\\")) else text).split()
+    if not words:
+        raise place.error("found no phrase, expected phrase, tab, label", 1)
     if tab and not label.strip():
-        raise place.error("found no label behind the tab, expected phrase, tab, label")
-    yield " ".join(phrase.split()), label.strip(), place
+        raise place.error("found no label behind the tab, expected phrase, tab, label", column)
+    return " ".join(words), [label.strip()], column
 
 
-def _json_entries(line: str, file: str, number: int) -> Iterator[tuple[Phrase, str, Place]]:
-    place = Place(file, number)
+def _json_entries(line: str, place: Place) -> tuple[Phrase, list[str], int | None]:
     try:
         found = json.loads(line)
     except ValueError as error:
@@ -74,11 +74,9 @@ def _json_entries(line: str, file: str, number: int) -> Iterator[tuple[Phrase, s
     if unknown := sorted(found.keys() - {"phrase", "label"}):
         raise place.error(f"found the key '{unknown[0]}', expected phrase and label only")
     try:
-        phrase, labels = checked_phrase(found["phrase"]), checked_labels(found.get("label", ""))
+        return checked_phrase(found["phrase"]), checked_labels(found.get("label", "")), None
     except DataError as error:
         raise place.error(error.message) from None
-    for label in labels:
-        yield phrase, label, place
 
 
 def _is_jsonl(name: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from marginalia import _core
@@ -51,17 +51,19 @@ class Dictionary(Mapping[Phrase, tuple[str, ...]]):
         self._places: dict[str, Place] = {}
         self._stamps: tuple[_Stamp, ...] = ()
         self._made: dict[Any, Any] = {}  # for a way of cutting phrases: what finds them
+        self._alone: dict[str, tuple[str]] = {}  # most phrases have one label, which all of them share
         for phrase, labels in entries.items() if isinstance(entries, Mapping) else entries:
             for label in checked_labels(labels):
                 self._add(checked_phrase(phrase), label, Place())
 
-    def _add(self, phrase: Phrase, label: str, place: Place) -> None:
+    def _add(self, phrase: Phrase, label: str, place: tuple[str | None, int | None, int | None]) -> None:
         known = self._labels.get(phrase)
         if known is None:
-            self._labels[phrase] = (label,)
+            self._labels[phrase] = self._alone.setdefault(label, (label,))
         elif label not in known:
             self._labels[phrase] = tuple(sorted((*known, label)))
-        self._places.setdefault(label, place)
+        if label not in self._places:
+            self._places[label] = Place(*place)
 
     @classmethod
     def read(cls, *paths: PathName) -> Dictionary:
@@ -69,9 +71,8 @@ class Dictionary(Mapping[Phrase, tuple[str, ...]]):
         objects with `phrase` (a text or a list of tokens) and `label` (a text or a list)."""
         made = cls()
         names = [os.fspath(path) for path in paths]
-        made._stamps = tuple(
-            _Stamp.of(name) for name in names
-        )  # before reading: what comes later is a change
+        # Before they are read: what comes later is a change.
+        made._stamps = tuple(_Stamp.of(name) for name in names)
         for name in names:
             for phrase, label, place in read_entries(name):
                 made._add(phrase, label, place)
@@ -98,14 +99,12 @@ class Dictionary(Mapping[Phrase, tuple[str, ...]]):
         gone = {checked_phrase(phrase) for phrase in phrases}
         if missing := gone - self._labels.keys():
             raise KeyError(min(map(str, missing)))
-        made = united([self])
-        made._labels = {phrase: labels for phrase, labels in self._labels.items() if phrase not in gone}
-        return made
+        return united([self], gone)
 
     @property
     def labels(self) -> tuple[str, ...]:
         """All labels that phrases have, sorted."""
-        return tuple(sorted({label for labels in self._labels.values() for label in labels}))
+        return tuple(sorted(self._places))
 
     def place_of(self, label: str) -> Place:
         """Where a label stood first."""
@@ -144,7 +143,7 @@ class Dictionary(Mapping[Phrase, tuple[str, ...]]):
         """The phrases of each label as a phrase list for templates; made once."""
         if tokenizer not in self._made:
             cut = _cutter(tokenizer)
-            listed: dict[str, list[tuple[str, ...]]] = {label: [] for label in self.labels}
+            listed: dict[str, list[Phrase]] = {label: [] for label in self.labels}
             for phrase, labels in self._labels.items():
                 tokens = cut(phrase)
                 for label in labels:
@@ -159,15 +158,17 @@ class PhraseFinder:
 
     def __init__(self, dictionary: Dictionary, tokenizer: str, ignore_case: bool) -> None:
         cut = _cutter(tokenizer)
-        phrases = [(tokens, labels) for phrase, labels in dictionary.items() if (tokens := cut(phrase))]
-        self._book = _core.PhraseBook([tokens for tokens, _ in phrases], ignore_case)
-        self._labels = [labels for _, labels in phrases]
+        phrases = [cut(phrase) for phrase in dictionary]
+        self._book = _core.PhraseBook(phrases, ignore_case)
+        self._labels = list(dictionary.values())
         self.also_outside: str | None = None  # a phrase that has the label O and others
-        for number, (_, labels) in zip(self._book.numbers.tolist(), phrases, strict=True):
-            if self._labels[number] is not labels:  # phrases that differ in case only
+        for i, number in enumerate(self._book.numbers.tolist()):
+            labels = self._labels[i]
+            if number != i:  # phrases that are cut alike, or differ in case only
                 labels = self._labels[number] = tuple(sorted({*self._labels[number], *labels}))
             if len(labels) > 1 and OUTSIDE in labels:
-                self.also_outside = " ".join(phrases[number][0])
+                found = phrases[number]
+                self.also_outside = found if isinstance(found, str) else " ".join(found)
 
     @property
     def bytes(self) -> int:
@@ -182,12 +183,12 @@ class PhraseFinder:
         return [(b, e, self._labels[p]) for b, e, p in zip(begins, ends, phrases, strict=True)]
 
 
-def united(dictionaries: Sequence[Dictionary]) -> Dictionary:
-    """The phrases of all of them."""
+def united(dictionaries: Sequence[Dictionary], without: Collection[Phrase] = ()) -> Dictionary:
+    """The phrases of all of them, but for some."""
     made = Dictionary()
     for dictionary in dictionaries:
         for phrase, labels in dictionary.items():
-            for label in labels:
+            for label in labels if phrase not in without else ():
                 made._add(phrase, label, dictionary.place_of(label))
     return made
 
@@ -199,13 +200,13 @@ def dictionary_of(given: Dictionary | PathName | Entries) -> Dictionary:
     return Dictionary.read(given) if isinstance(given, (str, os.PathLike)) else Dictionary(given)
 
 
-def _cutter(tokenizer: str) -> Callable[[Phrase], tuple[str, ...]]:
-    """From a phrase to its tokens."""
-    if tokenizer == "whitespace":
-        return lambda phrase: tuple(phrase.split()) if isinstance(phrase, str) else phrase
+def _cutter(tokenizer: str) -> Callable[[Phrase], Phrase]:
+    """From a phrase to its tokens, or to a text with blanks between them."""
     cuts = tokenizer_named(tokenizer)
+    if tokenizer == "whitespace":
+        return lambda phrase: phrase
 
-    def cut(phrase: Phrase) -> tuple[str, ...]:
+    def cut(phrase: Phrase) -> Phrase:
         if not isinstance(phrase, str):
             return phrase
         return tuple(phrase[start:end] for start, end in cuts(phrase))
