@@ -101,3 +101,11 @@ def test_refusals(toys: Toys, options: dict[str, Any], message: str) -> None:
 def test_explicit_attributes_take_none() -> None:
     with pytest.raises(mg.SettingsError, match="no task, features, lists or dictionary"):
         mg.train([([["a=1"]], ["X"])], dictionary={"a": "X"})
+
+
+def test_the_estimator_takes_one(toys: Toys) -> None:
+    columns, labels = zip(*toys(20), strict=True)
+    words = [each["word"] for each in columns]
+    fitted = mg.Labeler(passes=2, dictionary=NAMES).fit(words, labels)
+    expected = mg.train(list(zip(words, labels, strict=True)), passes=2, dictionary=NAMES)
+    assert fitted.model_.to_bytes() == expected.to_bytes()
