@@ -3,6 +3,7 @@ ones give the best of all outputs that have the spans."""
 
 from __future__ import annotations
 
+import io
 import pickle
 import threading
 from collections.abc import Callable
@@ -266,6 +267,10 @@ class TestHard:
         assert neither.to_bytes() == tagger.to_bytes()
         assert neither.tag_all(sentences) == tagger.tag_all(sentences)
         assert pickle.loads(pickle.dumps(both)).tag_all(sentences) == both.tag_all(sentences)
+        table = io.StringIO()
+        both.export_weights(table)
+        edited = both.with_weights(io.StringIO(table.getvalue()))
+        assert edited.tag_all(sentences) == both.tag_all(sentences)
 
 
 def score(tagger: mg.Tagger, sentence: dict[str, list[str]], output: mg.Tagged) -> float:

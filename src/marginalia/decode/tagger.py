@@ -307,7 +307,7 @@ class Tagger:
 
     def with_weights(self, source: Source) -> Tagger:
         """The model with the weights of such a table."""
-        return Tagger(with_weights(self.saved, source))
+        return Tagger._using(replace(self._in_use, base=with_weights(self._in_use.base, source)))
 
     def with_dictionary(
         self,
