@@ -82,7 +82,7 @@ class BoundExamples {
   double expectations(const marginalia::SparseRows& weights, std::size_t first, std::size_t last,
                       const Input<double>& sample_weights, bool local,
                       const Writable<double>& gradient) const {
-    check(weights, local);
+    check(weights, local || examples_.sets.size() != 0);
     check_range(first, last);
     check_samples(sample_weights);
     check_cells(weights, gradient);
@@ -159,8 +159,11 @@ class BoundExamples {
     if (most_ >= weights.rows.size() || weights.rows[marginalia::kConstantRow].size != shape_.constants())
       throw std::invalid_argument("the weights do not fit the examples and the shape");
     if (!need_gold) return;
+    const marginalia::LabelSets& sets = examples_.sets;
+    const std::size_t most = shape_.labels + sets.size();
     bool fits = examples_.gold.size() == examples_.tokens();
-    for (const std::uint32_t label : examples_.gold) fits = fits && label < shape_.labels;
+    fits = fits && (sets.size() == 0 || sets.labels == shape_.labels);
+    for (const std::uint32_t label : examples_.gold) fits = fits && label < most;
     if (!fits) throw std::invalid_argument("gold labels do not fit the examples and the shape");
   }
   void check_range(std::size_t first, std::size_t last) const {
