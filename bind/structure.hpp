@@ -70,13 +70,13 @@ class BoundExamples {
   }
 
   void count_gold(const marginalia::SparseRows& weights, const Input<double>& sample_weights,
-                  const Writable<double>& counts) const {
+                  const Writable<double>& counts, bool expected) const {
     check(weights, true);
     check_samples(sample_weights);
     check_cells(weights, counts);
     nb::gil_scoped_release unlocked;
     S structure(shape_, examples_, weights);
-    marginalia::count_gold(structure, weights, view(sample_weights), counts.data());
+    marginalia::count_gold(structure, weights, view(sample_weights), counts.data(), expected);
   }
 
   double expectations(const marginalia::SparseRows& weights, std::size_t first, std::size_t last,
@@ -197,7 +197,9 @@ nb::class_<Bound> bind_examples(nb::module_& m, const char* name) {
       .def("make_room", &Bound::make_room, "weights"_a, "whole_rows"_a,
            "Makes room for the weights of the gold outputs' features.")
       .def("count_gold", &Bound::count_gold, "weights"_a, nb::arg("sample_weights").noconvert(),
-           nb::arg("counts").noconvert(), "Adds the gold outputs' feature counts, by weight.")
+           nb::arg("counts").noconvert(), "expected"_a = false,
+           "Adds the gold outputs' feature counts, by weight; `expected`: also of examples with several, as "
+           "the weights expect them.")
       .def("expectations", &Bound::expectations, "weights"_a, "first"_a, "last"_a,
            nb::arg("sample_weights").noconvert(), "local"_a, nb::arg("gradient").noconvert(),
            "Adds the expected feature counts of the examples [first, last), by weight; the sum of log Z.")

@@ -23,19 +23,6 @@ void make_room_for_gold(S& structure, WeightTable& weights, bool whole_rows) {
       structure.named_features(i, make);
 }
 
-// counts[cell] += how often the weight's feature is seen in the gold outputs.
-template <Structure S>
-void count_gold(S& structure, const SparseRows& weights, std::span<const double> sample_weights,
-                double* counts) {
-  for (std::size_t i = 0; i < structure.size(); ++i) {
-    if (!structure.right(i).complete()) continue;
-    const double share = sample_weights.empty() ? 1.0 : sample_weights[i];
-    structure.features_of(i, structure.gold(i), [&](const Coordinate& at, double count) {
-      if (const std::size_t cell = weights.place_of(at); cell != SIZE_MAX) counts[cell] += share * count;
-    });
-  }
-}
-
 // Adds mean counts, `share` times, to the gradient by cell.
 struct GradientSink {
   const SparseRows& weights;
@@ -52,6 +39,23 @@ struct GradientSink {
     __builtin_prefetch(gradient + weights.rows[row].begin, 1);
   }
 };
+
+// counts[cell] += how often the weight's feature is seen in the gold outputs. Examples with several right
+// ones have nothing to count; if asked for, the expected count in those is.
+template <Structure S>
+void count_gold(S& structure, const SparseRows& weights, std::span<const double> sample_weights,
+                double* counts, bool expected = false) {
+  for (std::size_t i = 0; i < structure.size(); ++i) {
+    const double share = sample_weights.empty() ? 1.0 : sample_weights[i];
+    if (!structure.right(i).complete()) {
+      if (expected) structure.right_expectations(i, GradientSink{weights, counts, share});
+      continue;
+    }
+    structure.features_of(i, structure.gold(i), [&](const Coordinate& at, double count) {
+      if (const std::size_t cell = weights.place_of(at); cell != SIZE_MAX) counts[cell] += share * count;
+    });
+  }
+}
 
 // gradient[cell] += expected counts of the examples [first, last), minus those of the right outputs where
 // several are; returns the sum of their log Z, minus the logs of the latter. `local`: each label a choice
