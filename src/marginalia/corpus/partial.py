@@ -118,8 +118,9 @@ class Spans:
         self._before = {kind: _turned(table) for kind, table in self._after.items()}
         self._known_masks: dict[str, _Masks] = {}
         self._known_moves: dict[tuple[str, bool, int], int] = {}
-        self._known_names: dict[tuple[int, str], frozenset[str]] = {}
-        self.labels = list(dict.fromkeys(one for state in self._states for one in self._spell(state)))
+        self._known_names: dict[tuple[int, int], frozenset[str]] = {}
+        spelled = (self._spell(state, twin) for state in self._states for twin in (False, True))
+        self.labels = list(dict.fromkeys(spelled))
 
     def complaint(self, label: str) -> str:
         """Why a label cannot be read."""
@@ -132,42 +133,40 @@ class Spans:
     def of(self, labels: Sequence[str]) -> list[frozenset[str]] | Contradiction:
         """The labels, in the scheme to train in, that each token has in some output that fits them all."""
         masks = [self._masks(label) for label in labels]
-        ahead: list[int] = []
+        ahead: list[_Masks] = []  # by how the token before is joined to a state
         for t, mask in enumerate(masks):
             if t:
-                reached = self._next(ahead[-1], masks[t - 1], mask)
+                reached = self._next(_both(ahead[-1]), masks[t - 1], mask)
             else:
-                reached = self._can_start if self._looks_left else self._can_start & mask["apart"]
-            if not reached:
+                start = self._can_start if self._looks_left else self._can_start & mask["apart"]
+                reached = {"apart": start, "twin": 0}
+            if not _both(reached):
                 return Contradiction(t)
             ahead.append(reached)
+        last = self._can_end & (masks[-1]["apart"] if self._looks_left else -1) if masks else 0
+        behind: _Masks = {"apart": last, "twin": 0}  # by how the token behind is joined to it
         found: list[frozenset[str]] = []
-        alive = 0
         for t in reversed(range(len(masks))):
-            if found:
-                alive = self._previous(alive, masks[t], masks[t + 1]) & ahead[t]
-            else:
-                alive = self._can_end & ahead[t] & (masks[t]["apart"] if self._looks_left else -1)
+            alive = _both(ahead[t]) & _both(behind)
             if not alive:
                 return Contradiction(t)
-            found.append(self._labels_of(alive, labels[t]))
+            joined = behind if self._target.twin_last else ahead[t]
+            found.append(self._labels_of(joined["apart"] & alive, joined["twin"] & alive))
+            if t:
+                behind = self._previous(alive, masks[t - 1], masks[t])
         return found[::-1]
 
-    def _next(self, states: int, left: _Masks, right: _Masks) -> int:
+    def _next(self, states: int, left: _Masks, right: _Masks) -> _Masks:
         """The states that the right one of two tokens may have, behind these of the left one."""
-        found = 0
-        for kind in self._after:
-            moved = self._moved(kind, False, states & left[kind] if self._looks_left else states)
-            found |= moved if self._looks_left else moved & right[kind]
-        return found
+        if self._looks_left:
+            return {kind: self._moved(kind, False, states & left[kind]) for kind in self._after}
+        return {kind: self._moved(kind, False, states) & right[kind] for kind in self._after}
 
-    def _previous(self, states: int, left: _Masks, right: _Masks) -> int:
+    def _previous(self, states: int, left: _Masks, right: _Masks) -> _Masks:
         """The states that the left one may have, before these of the right one."""
-        found = 0
-        for kind in self._before:
-            moved = self._moved(kind, True, states if self._looks_left else states & right[kind])
-            found |= moved & left[kind] if self._looks_left else moved
-        return found
+        if self._looks_left:
+            return {kind: self._moved(kind, True, states) & left[kind] for kind in self._before}
+        return {kind: self._moved(kind, True, states & right[kind]) for kind in self._before}
 
     def _moved(self, kind: str, back: bool, states: int) -> int:
         key = kind, back, states
@@ -195,35 +194,38 @@ class Spans:
         return sum(1 << i for i, (role, _) in enumerate(self._states) if role in roles)
 
     def _masks(self, label: str) -> _Masks:
-        """The states that a label may stand for."""
+        """The states that a label may stand for. A mark may be there even where no twin stands."""
         if label not in self._known_masks:
-
-            def fit(twin: bool) -> int:
-                spelled = [
-                    any(_matches(label, prefix, type_) for prefix in _prefixes(self._source, role, twin))
-                    for role, type_ in self._states
-                ]
-                return sum(1 << i for i, fits in enumerate(spelled) if fits)
-
-            self._known_masks[label] = {"apart": fit(False), "twin": fit(True)}
+            masks = {"apart": 0, "twin": 0}
+            for i, (role, type_) in enumerate(self._states):
+                prefixes = _prefixes(self._source, role)
+                fits = [_matches(label, prefix, type_) for prefix in prefixes]
+                masks["apart"] |= 1 << i if any(fits) else 0
+                masks["twin"] |= 1 << i if any(fits[1:] or fits) else 0
+            self._known_masks[label] = masks
         return self._known_masks[label]
 
-    def _labels_of(self, states: int, given: str) -> frozenset[str]:
-        """What the states are called in the scheme to train in; if that is the data's, as they say."""
-        key = states, given
-        if key not in self._known_names:
-            chosen = [state for i, state in enumerate(self._states) if states >> i & 1]
-            names = [name for state in chosen for name in self._spell(state)]
-            same = self._source is self._target
-            self._known_names[key] = frozenset(
-                name for name in names if not same or _matches(given, *split_label(name))
-            )
-        return self._known_names[key]
+    def _labels_of(self, apart: int, twin: int) -> frozenset[str]:
+        """What states that stand apart, and such beside a twin, are called in the target scheme."""
+        if (apart, twin) not in self._known_names:
+            names = [
+                self._spell(state, beside)
+                for beside, states in ((False, apart), (True, twin))
+                for i, state in enumerate(self._states)
+                if states >> i & 1
+            ]
+            self._known_names[apart, twin] = frozenset(names)
+        return self._known_names[apart, twin]
 
-    def _spell(self, state: tuple[str, str]) -> list[str]:
+    def _spell(self, state: tuple[str, str], twin: bool) -> str:
         role, type_ = state
-        prefixes = _prefixes(self._target, role, False)
-        return [f"{prefix}-{type_}" if type_ else prefix for prefix in prefixes]
+        usual, *marks = _prefixes(self._target, role)
+        prefix = marks[0] if twin and marks else usual
+        return f"{prefix}-{type_}" if type_ else prefix
+
+
+def _both(masks: _Masks) -> int:
+    return masks["apart"] | masks["twin"]
 
 
 def _matches(label: str, prefix: str, type_: str) -> bool:
@@ -236,14 +238,13 @@ def _matches(label: str, prefix: str, type_: str) -> bool:
     return False
 
 
-def _prefixes(scheme: Scheme, role: str, twin: bool) -> list[str]:
-    """The prefixes of a token; a mark that is only needed beside a twin may be there anyway."""
+def _prefixes(scheme: Scheme, role: str) -> list[str]:
+    """The prefix of a token, and the mark that it has beside a span of its type, if the scheme has one."""
     if role == "O":
         return ["O"]
     usual = {"S": scheme.single, "B": scheme.first, "I": scheme.inside, "E": scheme.last}[role]
     marks = [scheme.twin_first if role in "SB" else "", scheme.twin_last if role in "SE" else ""]
-    marks = [mark for mark in marks if mark]
-    return marks if twin and marks else [usual, *marks]
+    return [usual, *(mark for mark in marks if mark)]
 
 
 def _turned(table: list[int]) -> list[int]:
