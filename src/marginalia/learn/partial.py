@@ -19,7 +19,7 @@ Allowed = list[frozenset[str]]
 PARTIAL = Setting(
     "partial",
     False,
-    "Labels may leave open what is right: _ any label, A|B one of several, *-X any of type X, B-* any type.",
+    "Labels may leave open what is right: any (_), one of several, or known by type or by prefix only.",
 )
 
 
