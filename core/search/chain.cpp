@@ -25,6 +25,7 @@ Output Chain::gold(std::size_t i) {
   allow_right(i);
   Scored best;
   best_of(lattice_, space_, best);
+  if (best.score == kIllegal) throw std::domain_error("an example has no right output that is legal");
   return best.output;
 }
 

@@ -19,6 +19,7 @@ Output Segments::gold(std::size_t i) {
   read(i);
   Scored best;
   best_with({}, &one, best);
+  if (best.score == kIllegal) throw std::domain_error("an example has no right output that is legal");
   return best.output;
 }
 

@@ -293,6 +293,23 @@ def test_what_does_not_fit_is_refused() -> None:
 
 
 @pytest.mark.parametrize("order", [1, 2])
+def test_no_right_output_is_legal(order: int) -> None:
+    """Label 1 stands alone: what must be nothing else, with a neighbour, is refused by all who ask."""
+    world = random_world(2, 3, order, edges=False, transitions=True, masked=False, most=4, count=4)
+    world.transition[1] = world.transition[:, 1] = 0
+    world.__post_init__()
+    trained = world.untrained()
+    long = next(i for i, sentence in enumerate(world.sentences) if len(sentence) > 1)
+    gold = np.tile(np.array([1, -1], np.int32), trained.examples.tokens)[: trained.examples.tokens]
+    trained.examples.set_gold(gold, 3, np.array([0, 1, 0], np.uint8))
+    for name in ("perceptron", "PA-0"):
+        with pytest.raises(ValueError, match="no right output"):
+            trained.learn(RULES[name](3)[0], [long])
+    with pytest.raises(ValueError, match="no legal output"):
+        trained.learn(_core.Rule.gradient(0.1, 1.0, 5, False), [long])
+
+
+@pytest.mark.parametrize("order", [1, 2])
 def test_dropout_hides_the_same_from_the_right_output(order: int) -> None:
     """With all features hidden nothing tells outputs apart but constants, and those are learned."""
     world = random_world(6, 3, order, edges=False, transitions=True, masked=False, most=4, count=5)

@@ -122,6 +122,17 @@ def test_the_scheme_is_found_behind_open_labels(toys: Toys) -> None:
     assert (tags.saved.scheme, sorted(tags.saved.labels)) == (None, ["JJ", "NN", "VB"])
 
 
+def test_plain_tags(toys: Toys) -> None:
+    """Segments of one token learn from them what chains do."""
+    data = [(columns, [label[-1] for label in labels]) for columns, labels in toys(60)]
+    for learner in ("perceptron", "crf"):
+        options: dict[str, Any] = {"scheme": "none", "learner": learner}
+        chain, segments = (train(hidden(data, 0.5), structure=s, **options) for s in ("chain", "segments"))
+        sentences = [columns for columns, _ in toys(40, seed=2)]
+        assert [t.labels for t in chain.tag_all(sentences)] == [t.labels for t in segments.tag_all(sentences)]
+        assert accuracy(chain, data) > 85
+
+
 def test_python_labels(toys: Toys) -> None:
     written = [(["a", "b", "c"], ["B-X", "_", "O|B-Y"]), (["c", "a"], ["B-Y", "O"])]
     given = [(["a", "b", "c"], ["B-X", None, {"O", "B-Y"}]), (["c", "a"], ["B-Y", ("O",)])]
