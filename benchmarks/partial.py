@@ -144,7 +144,7 @@ def write(sentences: list[Sentence], path: Path) -> int:
         for sentence in sentences:
             file.write("\n".join(" ".join(token) for token in sentence) + "\n\n")
     labels = [token[-1] for sentence in sentences for token in sentence]
-    return sum(label != "_" and "|" not in label and "*" not in label for label in labels)
+    return sum(label != "_" and "*" not in label and len(set(label.split("|"))) == 1 for label in labels)
 
 
 if __name__ == "__main__":
