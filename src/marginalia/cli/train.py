@@ -38,7 +38,6 @@ _EXAMPLES = """\
   marginalia train train.txt -o model.mg --task chunking --columns "word pos chunk" --dev dev.txt
   marginalia train train.conllu -o tagger.mg --task pos --label xpos --set passes=20
   marginalia train train.jsonl -o names.mg --task ner --list places=places.txt
-  marginalia train partly.txt -o model.mg --set partial=on
   marginalia train recipe.toml --seed 2
 """
 
