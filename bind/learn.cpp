@@ -100,6 +100,8 @@ void bind_learn(nb::module_& m) {
           },
           "r"_a, nb::arg("costs").noconvert(), "labels"_a)
       .def_static(
+          "correction", [](double margin) { return Rule(CorrectionRule{margin}); }, "margin"_a)
+      .def_static(
           "gradient",
           [](double rate, double decay, double examples, bool local) {
             return Rule(GradientRule{rate, decay, examples, local});

@@ -98,6 +98,29 @@ struct ArowRule {
   }
 };
 
+// A correction: the smallest change that makes gold beat the best other output by `margin`, and a little
+// more, so that rounding leaves nothing to do.
+struct CorrectionRule {
+  static constexpr double kMore = 1.01;
+  double margin = 0.0;
+  double penalty_scale(std::uint64_t) const { return 1.0; }
+
+  template <Structure S>
+  void operator()(Visit<S>& visit) const {
+    const std::vector<Scored> two = visit.structure.k_best(visit.i, 2);
+    if (two.empty()) return;
+    const bool wrong = visit.is_wrong(two[0].output);
+    if (!wrong && two.size() < 2) return;
+    const NetDifference& net = visit.minus(two[wrong ? 0 : 1].output);
+    const double lead = visit.margin(net);
+    if (lead >= margin) return;
+    visit.counts.loss += margin - lead;
+    if (net.terms().empty()) return;
+    const double tau = (kMore * margin - lead) / net.squared_norm();
+    visit.apply(net, [tau](auto&&, double value) { return tau * value; });
+  }
+};
+
 // Stochastic gradient of the negative log-likelihood, with a rate that falls exponentially (Tsuruoka 2009):
 // rate * decay^(step / examples). Only weights that have room are learned.
 struct GradientRule {
@@ -139,6 +162,7 @@ struct GradientRule {
   }
 };
 
-using Rule = std::variant<PerceptronRule, MarginRule, PassiveAggressiveRule, ArowRule, GradientRule>;
+using Rule =
+    std::variant<PerceptronRule, MarginRule, PassiveAggressiveRule, ArowRule, CorrectionRule, GradientRule>;
 
 }  // namespace marginalia
