@@ -80,27 +80,41 @@ def other_output(
     raise DataError(f"against: there is no output with {' '.join(parts)} that the model could give")
 
 
-def _wishes(parts: Sequence[str], length: int, shown: UserLabels) -> list[Wish]:
+def wished_labels(
+    decoder: StructureInUse, model_labels: Sequence[str], shown: UserLabels, block: Block, text: str
+) -> list[str]:
+    """The labels of the best output that is as wished; if the text has labels and no wishes, those."""
+    parts = text.split()
+    wishes = _wishes(parts, block.table.tokens, shown, "labels")
+    if not wishes:
+        return parts
+    found = decoder.k_best(block, 0, None, _allowed(wishes, shown, model_labels))
+    for ids, _ in islice(found, MOST_TRIED):
+        labels = shown.user_labels(ids.tolist())
+        if all(wish.holds(labels, shown.scheme) for wish in wishes):
+            return labels
+    raise DataError(f"labels: there is no output with {text} that the model could give")
+
+
+def _wishes(parts: Sequence[str], length: int, shown: UserLabels, what: str = "against") -> list[Wish]:
     """The wishes that all parts are; none if some part is none, or if all are labels."""
     matches = [_WISH.fullmatch(part) for part in parts]
     if not all(matches) or (len(parts) == length and all(part in shown.labels for part in parts)):
         return []
-    return list(_checked([match for match in matches if match], length, shown))
+    return list(_checked([match for match in matches if match], length, shown, what))
 
 
-def _checked(matches: Sequence[re.Match[str]], length: int, shown: UserLabels) -> Iterator[Wish]:
+def _checked(matches: Sequence[re.Match[str]], length: int, shown: UserLabels, what: str) -> Iterator[Wish]:
     for match in matches:
         first, last, label = int(match[1]), int(match[2] or match[1]), match[3]
         if not 1 <= first <= last <= length:
-            raise DataError(f"against: found {match[0]}, expected tokens from 1 to {length}")
+            raise DataError(f"{what}: found {match[0]}, expected tokens from 1 to {length}")
         is_span = match[2] is not None and shown.scheme is not None
         types = [split_label(name)[1] or UNTYPED if name != "O" else "O" for name in shown.labels]
         names = list(dict.fromkeys(types if is_span else shown.labels))
         if label not in names:
             kind = "type of span" if is_span else "label"
-            raise DataError(
-                f"against: found {match[0]}: unknown {kind} '{label}'. {suggestion(label, names)}"
-            )
+            raise DataError(f"{what}: found {match[0]}: unknown {kind} '{label}'. {suggestion(label, names)}")
         yield Wish(first - 1, last, "" if is_span and label == UNTYPED else label, is_span)
 
 

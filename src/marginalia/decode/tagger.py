@@ -18,12 +18,14 @@ from marginalia.corpus.batches import Batch, in_groups
 from marginalia.corpus.blocks import ATTRIBUTES, Block, is_attributes, pack
 from marginalia.corpus.records import Sentence
 from marginalia.corpus.streams import Source, Target, open_target
+from marginalia.decode.against import wished_labels
 from marginalia.decode.confidence import Abstention, needed_temperature, temperature_of
 from marginalia.decode.explanation import Explanation, explain
 from marginalia.decode.structures import STRUCTURES
 from marginalia.decode.tagged import Tagged, UserLabels, tagged
 from marginalia.errors import DataError, ModelError, SettingsError
 from marginalia.model import SavedModel, file
+from marginalia.model.corrections import Correction, correction_of, undone
 from marginalia.model.table import weight_lines, with_weights
 
 if TYPE_CHECKING:
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 Ids = npt.NDArray[np.int32]
 Input = Sentence | Sequence[Any] | Mapping[str, Sequence[Any]]
 T = TypeVar("T")
+Own = TypeVar("Own", bound="Tagger")
 
 
 class Tagger:
@@ -210,6 +213,12 @@ class Tagger:
         tokens = tuple(block.readable(self.feature_columns[0]))
         return explain(self.saved, self.decoder, self._shown, block, tokens, against, cite)
 
+    def wished(self, sentence: Input, wish: str) -> tuple[str, ...]:
+        """The labels of the best output that is as wished: "3=B-NP" or "3-5=NP", several with blanks between
+        them, as in `explain`; or all labels, which are given back as they are."""
+        block = pack([self._record(sentence)], self.feature_columns)
+        return tuple(wished_labels(self.decoder, self.saved.labels, self._shown, block, wish))
+
     def marginals(self, sentence: Input) -> npt.NDArray[np.float64]:
         """P(label | sentence) of each token, [tokens, model labels], taking scores as log-probabilities.
 
@@ -226,9 +235,18 @@ class Tagger:
             for line in weight_lines(self.saved):
                 write(line)
 
-    def with_weights(self, source: Source) -> Tagger:
+    def with_weights(self: Own, source: Source) -> Own:
         """The model with the weights of such a table."""
-        return Tagger(with_weights(self.saved, source))
+        return type(self)(with_weights(self.saved, source))
+
+    @property
+    def corrections(self) -> tuple[Correction, ...]:
+        """What the model was taught after its training, and can be undone (docs/fix.md)."""
+        return tuple(correction_of(self.saved, number) for number in range(len(self.saved.corrections)))
+
+    def undo(self: Own) -> Own:
+        """The model before its last correction, bit for bit."""
+        return type(self)(undone(self.saved))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model file; an old file of that name survives any failure."""
@@ -239,12 +257,12 @@ class Tagger:
         return file.to_bytes(self.saved)
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> Tagger:
+    def from_bytes(cls: type[Own], data: bytes) -> Own:
         """The model of `to_bytes`."""
         return cls(file.from_bytes(data))
 
-    def __reduce__(self) -> tuple[Callable[[bytes], Tagger], tuple[bytes]]:
-        return Tagger.from_bytes, (self.to_bytes(),)
+    def __reduce__(self: Own) -> tuple[Callable[[bytes], Own], tuple[bytes]]:
+        return type(self).from_bytes, (self.to_bytes(),)
 
     def best_ids(self, block: Block) -> tuple[Ids, Ids]:
         """The best labels of a block, as ids of `saved.labels` and of `labels`."""

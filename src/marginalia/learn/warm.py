@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from marginalia import _core
 from marginalia.errors import ModelError
-from marginalia.learn.recipe import Recipe
+from marginalia.learn.recipe import Recipe, goes_on
 from marginalia.learn.regularisers import penalty_of
 from marginalia.learn.run import LearnerRun, State, checked_count, rows_of_cells
 from marginalia.model import SavedModel
@@ -24,7 +24,6 @@ from marginalia.model.corrections import delta_weights
 _PREFIX = "state."
 _FEATURES = ("keys", "edges", "names", "name_end", "passes")
 _BY_CELL = {"outputs", "weights", "totals", "paid", "variances"}
-STEP_BY_STEP = ("perceptron", "margin", "pa", "arow")  # learners that go on from any weights
 _UNFIT = (ValueError, KeyError, IndexError, TypeError, OverflowError)  # what forged arrays may lead to
 
 
@@ -135,8 +134,7 @@ class WarmStart:
         if saved.learner != recipe.learner or _kind(saved.settings) != _kind(recipe.settings):
             return False
         # What others remember of the way here does not hold for other labels or weights.
-        step_by_step = saved.learner in STEP_BY_STEP and not saved.settings.get("boost")
-        return step_by_step or (len(saved.labels) == labels and not saved.corrections)
+        return goes_on(saved) or (len(saved.labels) == labels and not saved.corrections)
 
     def _resumed(self, labels: int) -> State:
         """The state, with room for new labels, and with the model's corrections."""
@@ -241,6 +239,8 @@ def _picked(
     """The names of some rows, one after another, and where each ends."""
     last = ends.astype(np.int64)
     begins, sizes = np.append(0, last[:-1])[used], np.diff(last, prepend=0)[used]
+    if (sizes < 0).any() or last.max(initial=0) > len(names):
+        raise ValueError("the names do not fit")
     new_ends = np.cumsum(sizes)
     at = np.arange(sizes.sum()) + np.repeat(begins - (new_ends - sizes), sizes)
     return names[at].tobytes(), new_ends.astype(np.uint32)

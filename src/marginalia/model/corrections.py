@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from marginalia.corpus.blocks import pack
+from marginalia.corpus.records import Sentence
+from marginalia.corpus.schemes import convert
 from marginalia.errors import ModelError
 from marginalia.model.constants import constant_at, constant_count, moved_outputs
 from marginalia.model.freezing import Cells, Features, built_arrays
@@ -42,6 +45,37 @@ class Change:
     def to_json(self) -> dict[str, Any]:
         """Plain data."""
         return asdict(self) | {"labels": list(self.labels)}
+
+
+@dataclass(frozen=True, slots=True)
+class CorrectedExample:
+    """What was corrected: its tokens (of explicit attributes: their names, cut short), the right labels, and
+    what the model had said."""
+
+    tokens: tuple[str, ...]
+    labels: tuple[str, ...]
+    said: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Correction:
+    """One of a model's corrections: the examples that it made right, and what it changed for that.
+
+    `updates` counts steps, `margin` is the lead in score that was asked for. `new_labels` and `new_features`
+    (how many) were not there before.
+    """
+
+    number: int
+    examples: tuple[CorrectedExample, ...]
+    updates: int
+    margin: float
+    new_labels: tuple[str, ...]
+    new_features: int
+    changes: tuple[Change, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data."""
+        return asdict(self)
 
 
 class Changed(NamedTuple):
@@ -147,7 +181,7 @@ def _is_edge(saved: SavedModel, keys: npt.NDArray[np.uint64]) -> npt.NDArray[np.
 
 
 def changes_of(saved: SavedModel, number: int) -> list[Change]:
-    """What a correction changed, in words, the largest change first."""
+    """What one of the corrections changed, in words, the largest change first."""
     found, size = changed_weights(saved, number), _sizes(saved)[number]
     slots = np.flatnonzero(saved.arrays["keys"])
     keys = saved.arrays["keys"][slots]
@@ -171,6 +205,31 @@ def changes_of(saved: SavedModel, number: int) -> list[Change]:
         labels = tuple("^" if label == size else saved.labels[label] for label in ids)
         changes.append(Change(kind, name, labels, float(found.before[i]), float(found.after[i])))
     return changes
+
+
+def correction_of(saved: SavedModel, number: int) -> Correction:
+    """One of the corrections of a model, in words; the first is number 0."""
+    record, after = saved.corrections[number], _sizes(saved)[number]
+    return Correction(
+        number + 1,
+        tuple(_example(saved, one) for one in record["examples"]),
+        record["updates"],
+        record["margin"],
+        saved.labels[record["labels"] : after],
+        len(changed_weights(saved, number).added),
+        tuple(changes_of(saved, number)),
+    )
+
+
+def _example(saved: SavedModel, one: dict[str, Any]) -> CorrectedExample:
+    def shown(labels: list[str]) -> tuple[str, ...]:
+        if saved.encoding == saved.scheme or saved.encoding is None or saved.scheme is None:
+            return tuple(labels)
+        return tuple(convert(labels, saved.encoding, saved.scheme))
+
+    name = next(iter(one["columns"]))
+    tokens = pack([Sentence(one["columns"])]).readable(name)
+    return CorrectedExample(tuple(tokens), shown(one["labels"]), shown(one["said"]))
 
 
 def undone(saved: SavedModel) -> SavedModel:
