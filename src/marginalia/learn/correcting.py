@@ -5,6 +5,7 @@ The changes are made to the finished weights, those that tagging uses. See docs/
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Sequence
 from dataclasses import replace
@@ -26,7 +27,7 @@ from marginalia.learn.data import Corpus, LabelCoder, unit_of
 from marginalia.learn.run import State, rows_of_cells
 from marginalia.learn.warm import WarmStart
 from marginalia.model import SavedModel, phrases_of
-from marginalia.model.corrections import Changed, with_correction
+from marginalia.model.corrections import Changed, shown_tokens, with_correction
 from marginalia.model.freezing import frozen_arrays
 from marginalia.model.provenance import moved_lessons
 
@@ -38,6 +39,7 @@ MARGIN = Setting(
     1e6,
 )
 _MOST_ROUNDS = 1000  # visits of each example, before it is given up
+_SHOWN = 12  # tokens of an example in messages
 _FIRST_RATE = 0.5  # of gradient steps; halved where they go too far
 
 
@@ -50,9 +52,9 @@ class Example(NamedTuple):
     said: list[str]
 
     @property
-    def text(self) -> str:
-        """For messages: the beginning of the first column."""
-        return _short(pack([Sentence(self.columns)]).readable(next(iter(self.columns))))
+    def key(self) -> str:
+        """The same for the same columns."""
+        return json.dumps(self.columns, sort_keys=True)
 
 
 def corrected(tagger: Tagger, corpus: Corpus, margin: float = 1.0) -> tuple[SavedModel, int]:
@@ -105,7 +107,8 @@ def _examples(tagger: Tagger, corpus: Corpus) -> tuple[list[Example], list[str]]
         starts = unit.table.sentence_starts.tolist()
         for sentence, (first, last) in zip(unit.sentences(), pairwise(starts), strict=True):
             if first < last:
-                columns = {name: sentence.columns[name] for name in tagger.feature_columns}
+                columns = {name: sentence.columns[name] for name in sorted(tagger.feature_columns)}
+                columns = json.loads(json.dumps(columns, sort_keys=True))  # as the file will have them
                 right = [names[i] for i in ids[first:last].tolist()]
                 found.append(Example(columns, right, [saved.labels[i] for i in said[first:last].tolist()]))
     if not found:
@@ -122,10 +125,8 @@ def _without_doubles(examples: Sequence[Example]) -> list[Example]:
     """Each example once; the same one with different labels is refused."""
     found: dict[str, Example] = {}
     for number, example in enumerate(examples, 1):
-        if found.setdefault(repr(example.columns), example).labels != example.labels:
-            raise DataError(
-                f"example {number} has other labels than an earlier one that is the same: {example.text}"
-            )
+        if found.setdefault(example.key, example).labels != example.labels:
+            raise DataError(f"example {number} is the same as an earlier one, but has other labels")
     return list(found.values())
 
 
@@ -144,10 +145,11 @@ def _earlier(saved: SavedModel, examples: Sequence[Example]) -> tuple[list[Examp
     by_text: dict[str, Example] = {}
     for record in saved.corrections:
         for one in record["examples"]:
-            by_text[repr(one["columns"])] = Example(one["columns"], one["labels"], one["said"])
+            example = Example(one["columns"], one["labels"], one["said"])
+            by_text[example.key] = example
     forgotten = 0
     for example in examples:
-        before = by_text.pop(repr(example.columns), None)
+        before = by_text.pop(example.key, None)
         forgotten += before is not None and before.labels != example.labels
     return list(by_text.values()), forgotten
 
@@ -185,7 +187,7 @@ class _Teacher:
             example = self._examples[int(np.searchsorted(ends, wrong[0], "right"))]
             raise DataError(
                 f"found a segment of more than max-length={settings['max-length']} tokens, which the model "
-                f"cannot give: {example.text}"
+                f"cannot give: {self._text(example)}"
             )
 
     def teach(self, margin: float, new: int) -> int:
@@ -236,8 +238,13 @@ class _Teacher:
         whose = "this example" if place < new else "an earlier correction, which must stay right,"
         return DataError(
             f"{whose} cannot be made right: the model's features do not tell its labels "
-            f"{' '.join(example.labels)} from others such as {other}: {example.text}"
+            f"{' '.join(example.labels)} from others such as {other}: {self._text(example)}"
         )
+
+    def _text(self, example: Example) -> str:
+        """An example as people know it: its first tokens."""
+        tokens = shown_tokens(self._saved, example.columns)
+        return " ".join(tokens[:_SHOWN]) + (" …" if len(tokens) > _SHOWN else "")
 
     def result(self) -> tuple[SavedModel, Changed]:
         """The model with the new weights, and what changed."""
@@ -323,7 +330,3 @@ def lead_of(tagger: Tagger, number: int) -> float:
         others = [score for ids, score in outputs if (ids != right).any()]
         leads += [tagger.decoder.score(block, 0, right) - score for score in others[:1]]
     return min(leads, default=math.inf)
-
-
-def _short(tokens: Sequence[str], most: int = 12) -> str:
-    return " ".join(tokens[:most]) + (" …" if len(tokens) > most else "")

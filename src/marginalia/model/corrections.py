@@ -15,7 +15,7 @@ import numpy.typing as npt
 from marginalia.corpus.blocks import pack
 from marginalia.corpus.records import Sentence
 from marginalia.corpus.schemes import convert
-from marginalia.errors import ModelError
+from marginalia.errors import DataError, ModelError
 from marginalia.model.constants import constant_at, constant_count, moved_outputs
 from marginalia.model.freezing import Cells, Features, built_arrays
 from marginalia.model.provenance import Arrays, moved_lessons
@@ -227,9 +227,17 @@ def _example(saved: SavedModel, one: dict[str, Any]) -> CorrectedExample:
             return tuple(labels)
         return tuple(convert(labels, saved.encoding, saved.scheme))
 
-    name = next(iter(one["columns"]))
-    tokens = pack([Sentence(one["columns"])]).readable(name)
+    tokens = shown_tokens(saved, one["columns"])
     return CorrectedExample(tuple(tokens), shown(one["labels"]), shown(one["said"]))
+
+
+def shown_tokens(saved: SavedModel, columns: dict[str, list[Any]]) -> list[str]:
+    """The tokens of an example, as people know them."""
+    name = next(name for name in (*saved.columns, *columns) if name in columns)
+    try:
+        return pack([Sentence(columns)]).readable(name)
+    except DataError as error:
+        raise ModelError(f"the examples of the model's corrections are damaged: {error}") from error
 
 
 def undone(saved: SavedModel) -> SavedModel:
