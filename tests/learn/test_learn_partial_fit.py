@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -33,8 +34,11 @@ def test_batches_are_one_long_run(toys: Toys, name: str) -> None:
     model = mg.train(batches[0], **options)
     for batch in batches[1:]:
         model = mg.Model.from_bytes(model.partial_fit(batch).to_bytes())
-    whole = mg.train(sum(batches, []), **options)
-    assert weights_of(model) == weights_of(whole)
+    whole = mg.train([*chain.from_iterable(batches)], **options)
+    if {"l1", "l2"} & chosen.keys():  # paid late, but at the end of a pass: there a float is rounded
+        assert_close(weights_of(model), weights_of(whole), 1e-6)
+    else:
+        assert weights_of(model) == weights_of(whole)
     assert model.saved.labels == whole.saved.labels
     asked = [columns for columns, _ in toys(10, seed=4)]
     assert [t.labels for t in model.tag_all(asked)] == [t.labels for t in whole.tag_all(asked)]
@@ -184,7 +188,7 @@ def test_a_labeler_learns_batch_by_batch(toys: Toys) -> None:
     labeler = mg.Labeler(shuffle=False)
     for batch in batches:
         labeler.partial_fit([x for x, _ in batch], [y for _, y in batch])
-    whole = mg.train(sum(batches, []), shuffle=False, passes=1)
+    whole = mg.train([*chain.from_iterable(batches)], shuffle=False, passes=1)
     assert weights_of(labeler.model_) == weights_of(whole)
     labeler.partial_fit([new_words(1, 1)], [["B-NEW"]], sample_weight=[2.0])
     assert labeler.classes_ == [*whole.labels, "B-NEW"]
