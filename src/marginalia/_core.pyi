@@ -251,6 +251,7 @@ class SparseRows:
         lessons: Lessons | None = None,
         most: int = 0,
         examples: int = 0,
+        known: int = 0,
     ) -> dict[str, Any]:
         """
         The arrays of a finished model, without what is zero (but for the first rows, so many, which stay); of the lessons at most so many of a weight (0: all), out of so many examples.

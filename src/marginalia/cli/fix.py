@@ -43,9 +43,7 @@ _EXAMPLES = """\
   marginalia fix model.mg "He/PRP reckons/VBZ so/RB" --labels "B-NP B-VP B-ADVP" --check dev.txt
   marginalia fix model.mg "He/PRP reckons/VBZ so/RB" --labels 3=B-ADVP -o model.mg
   marginalia fix model.mg --input corrected.txt -o model.mg
-  marginalia fix model.mg --log
   marginalia fix model.mg --undo -o model.mg
-  marginalia fix model.mg --input new.txt --passes 3 -o newer.mg
 """
 
 
