@@ -263,7 +263,9 @@ class _Teacher:
         moved = np.flatnonzero(old != new)
         rows = codes[moved] >> 32
         by_row = np.append(np.uint64(0), self._index.keys)
-        added = np.intersect1d(by_row[self._known :], keys)
+        added = np.sort(by_row[self._known :])
+        used = keys[keys != 0]  # in rising order
+        added = added[used[np.minimum(np.searchsorted(used, added), len(used) - 1)] == added]
         outputs = (codes[moved] & 0xFFFFFFFF).astype(np.uint32)
         return Changed(by_row[rows], outputs, old[moved], new[moved], added)
 
@@ -304,7 +306,8 @@ def _side_by_side(*states: State) -> tuple[npt.NDArray[np.int64], list[npt.NDArr
     for state in states:
         rows = rows_of_cells(state["row_end"], len(state["outputs"])).astype(np.int64)
         own.append(rows << 32 | state["outputs"].astype(np.int64))
-    codes = np.unique(np.concatenate(own))
+    codes = np.sort(np.concatenate(own))  # numpy's own `unique` takes ten times as long
+    codes = codes[np.append(True, codes[1:] != codes[:-1])[: len(codes)]]
     values = []
     for places, state in zip(own, states, strict=True):
         values.append(np.zeros(len(codes), np.float32))

@@ -241,9 +241,10 @@ def _picked(
     begins, sizes = np.append(0, last[:-1])[used], np.diff(last, prepend=0)[used]
     if (sizes < 0).any() or last.max(initial=0) > len(names):
         raise ValueError("the names do not fit")
-    new_ends = np.cumsum(sizes)
-    at = np.arange(sizes.sum()) + np.repeat(begins - (new_ends - sizes), sizes)
-    return names[at].tobytes(), new_ends.astype(np.uint32)
+    text = names.tobytes()
+    if sizes.sum() < len(text):  # else the others have no names
+        text = b"".join(text[b : b + n] for b, n in zip(begins.tolist(), sizes.tolist(), strict=True))
+    return text, np.cumsum(sizes).astype(np.uint32)
 
 
 def _kind(settings: Mapping[str, Any]) -> tuple[object, ...]:
