@@ -22,7 +22,18 @@ if TYPE_CHECKING:
         read_plain,
         read_segmented,
     )
-    from marginalia.decode import Tagged, Tagger
+    from marginalia.decode import (
+        At,
+        Before,
+        Constraints,
+        Count,
+        Never,
+        Only,
+        Tagged,
+        Tagger,
+        given,
+        read_constraints,
+    )
     from marginalia.deploy import Shrunk, export, shrink
     from marginalia.errors import DataError, MarginaliaError, ModelError, SettingsError
     from marginalia.learn import Labeler, Progress, Receipt
@@ -46,7 +57,20 @@ _HOMES = {
         "read_plain",
         "read_segmented",
     ),
-    "decode": ("Tagged", "Tagger", "convert", "load"),
+    "decode": (
+        "At",
+        "Before",
+        "Constraints",
+        "Count",
+        "Never",
+        "Only",
+        "Tagged",
+        "Tagger",
+        "convert",
+        "given",
+        "load",
+        "read_constraints",
+    ),
     "deploy": ("Shrunk", "export", "shrink"),
     "errors": ("DataError", "MarginaliaError", "ModelError", "SettingsError"),
     "learn": ("Labeler", "Progress", "Receipt", "calibrate", "train"),
@@ -56,11 +80,17 @@ _MAKE_MODELS = ("calibrate", "convert", "load", "train")
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
+    "At",
+    "Before",
+    "Constraints",
+    "Count",
     "DataError",
     "Labeler",
     "MarginaliaError",
     "Model",
     "ModelError",
+    "Never",
+    "Only",
     "Progress",
     "Receipt",
     "Sentence",
@@ -72,9 +102,11 @@ __all__ = [
     "calibrate",
     "convert",
     "export",
+    "given",
     "load",
     "read_conll",
     "read_conllu",
+    "read_constraints",
     "read_crfsuite",
     "read_jsonl",
     "read_plain",

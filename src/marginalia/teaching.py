@@ -10,8 +10,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ParamSpec
 
+from marginalia.corpus.blocks import pack
+from marginalia.decode.against import wished_labels
 from marginalia.decode.tagger import Input, Tagger
 from marginalia.errors import DataError
+from marginalia.model.corrections import Correction, correction_of, undone
 
 if TYPE_CHECKING:
     from marginalia.learn import Progress, Receipt
@@ -65,6 +68,12 @@ class Model(Tagger):
         examples = corpus_of_records([replace(record, columns=columns)], column)
         return self._fixed(examples, margin, check, threads)
 
+    def wished(self, sentence: Input, wish: str) -> tuple[str, ...]:
+        """The labels of the best output that is as wished: "3=B-NP" or "3-5=NP", several with blanks between
+        them, as in `explain`; or all labels, which are given back as they are."""
+        block = pack([self._record(sentence)], self.feature_columns)
+        return tuple(wished_labels(self.saved, self.decoder, self._shown, block, wish))
+
     def fix_all(
         self,
         data: Data,
@@ -92,6 +101,15 @@ class Model(Tagger):
         model = type(self)(saved)
         model.receipt = receipt
         return model
+
+    @property
+    def corrections(self) -> tuple[Correction, ...]:
+        """What the model was taught after its training, and can be undone (docs/fix.md)."""
+        return tuple(correction_of(self.saved, number) for number in range(len(self.saved.corrections)))
+
+    def undo(self) -> Model:
+        """The model before its last correction, bit for bit."""
+        return type(self)(undone(self.saved))
 
     def partial_fit(
         self,

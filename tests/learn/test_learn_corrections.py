@@ -145,7 +145,7 @@ def test_the_receipt_is_the_difference_of_the_weight_tables(toys: Toys, name: st
     sizes = [abs(change.after - change.before) for change in fixed.receipt.changes]
     assert sizes == sorted(sizes, reverse=True)
     assert fixed.corrections[-1].changes == fixed.receipt.changes
-    assert mg.Tagger.from_bytes(fixed.to_bytes()).corrections == fixed.corrections
+    assert mg.Model.from_bytes(fixed.to_bytes()).corrections == fixed.corrections
 
 
 def naive_correction(
@@ -398,7 +398,10 @@ def test_edited_and_shrunk_models_have_no_log(toys: Toys, tmp_path: Path) -> Non
     fixed.export_weights(tmp_path / "w.tsv")
     lines = (tmp_path / "w.tsv").read_text().splitlines(keepends=True)
     (tmp_path / "w.tsv").write_text("".join(lines[:-1]))
-    for changed in (fixed.with_weights(tmp_path / "w.tsv"), mg.shrink(fixed, bits=16).model):
+    for changed in (
+        fixed.with_weights(tmp_path / "w.tsv"),
+        mg.Model.of(mg.shrink(fixed, bits=16).model),
+    ):
         assert changed.corrections == ()
         with pytest.raises(mg.ModelError, match="no corrections"):
             changed.undo()

@@ -234,10 +234,11 @@ def use(tagger: mg.Tagger, toys: Toys) -> None:
         Inspection(tagger.saved).strongest(label, 3)
     Inspection(tagger.saved).transitions(3)
     with suppress(mg.ModelError):  # a forged log may say what never was
-        assert len(tagger.corrections) == len(tagger.saved.corrections)
-        while tagger.saved.corrections:
-            tagger = tagger.undo()
-            tagger.tag(columns)
+        model = mg.Model.of(tagger)
+        assert len(model.corrections) == len(model.saved.corrections)
+        while model.saved.corrections:
+            model = model.undo()
+            model.tag(columns)
 
 
 OPTIONAL = ("names", "name_end")

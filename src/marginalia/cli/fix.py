@@ -26,10 +26,10 @@ from marginalia.cli.text import count
 from marginalia.errors import DataError
 
 if TYPE_CHECKING:
-    from marginalia.decode import Tagger
     from marginalia.learn import Receipt
     from marginalia.learn.data import Corpus
     from marginalia.model.corrections import Change, Correction
+    from marginalia.teaching import Model
 
 _DESCRIPTION = """\
 Correct a model: change its weights, as little as possible, until it labels an example as it should,
@@ -91,9 +91,10 @@ def take(args: argparse.Namespace, word: str) -> bool:
 def run(args: argparse.Namespace) -> int:
     """The verb."""
     from marginalia.decode import load
+    from marginalia.teaching import Model
 
     _check(args)
-    tagger = load(args.model)
+    tagger = Model.of(load(args.model))
     if args.log:
         _show_log(args, tagger.corrections)
     elif args.undo:
@@ -132,9 +133,9 @@ def _check(args: argparse.Namespace) -> None:
         check_writable(args.output, files)
 
 
-def _correct(args: argparse.Namespace, tagger: Tagger) -> None:
-    from marginalia.decode import Tagger
+def _correct(args: argparse.Namespace, tagger: Model) -> None:
     from marginalia.learn import fixed
+    from marginalia.model import save
 
     with seekable([path for path in (args.input, args.check) if path is not None]) as paths:
         places = iter(paths)
@@ -144,11 +145,11 @@ def _correct(args: argparse.Namespace, tagger: Tagger) -> None:
         check = None if args.check is None else _corpus(args, tagger, next(places))
         saved, receipt = fixed(tagger, examples, margin=args.margin, check=check, threads=args.threads or 1)
     if args.output is not None:
-        Tagger(saved).save(args.output)
+        save(saved, args.output)
     _show(args, receipt)
 
 
-def _examples(args: argparse.Namespace, tagger: Tagger) -> Corpus:
+def _examples(args: argparse.Namespace, tagger: Model) -> Corpus:
     from marginalia.corpus.records import Sentence
     from marginalia.learn.data import corpus_of_records
 
@@ -169,13 +170,13 @@ def _examples(args: argparse.Namespace, tagger: Tagger) -> Corpus:
     return corpus_of_records([found], corpus.layout.label)
 
 
-def _sentences(tagger: Tagger, corpus: Corpus) -> Iterator[Any]:
+def _sentences(tagger: Model, corpus: Corpus) -> Iterator[Any]:
     for block in corpus.blocks():
         by_document = tagger.saved.settings.get("unit") == "document"
         yield from (block.by_document() if by_document else block).sentences()
 
 
-def _corpus(args: argparse.Namespace, tagger: Tagger, path: str) -> Corpus:
+def _corpus(args: argparse.Namespace, tagger: Model, path: str) -> Corpus:
     """A labelled file, in memory."""
     from marginalia.cli.labelled import labelled_batches
     from marginalia.learn.data import Corpus
@@ -185,7 +186,7 @@ def _corpus(args: argparse.Namespace, tagger: Tagger, path: str) -> Corpus:
     return Corpus(layout, [path], blocks=[batch.block for batch in batches if batch.block.table.tokens])
 
 
-def _undo(args: argparse.Namespace, tagger: Tagger) -> None:
+def _undo(args: argparse.Namespace, tagger: Model) -> None:
     last = tagger.corrections[-1:]
     before = tagger.undo()
     if args.output is not None:
@@ -199,7 +200,7 @@ def _undo(args: argparse.Namespace, tagger: Tagger) -> None:
     print(_ending(args, ""))
 
 
-def _train(args: argparse.Namespace, tagger: Tagger) -> int:
+def _train(args: argparse.Namespace, tagger: Model) -> int:
     from marginalia.cli import INTERRUPTED, OK
     from marginalia.cli.train import follow
     from marginalia.learn import continued
