@@ -99,10 +99,12 @@ struct ArowRule {
 };
 
 // A correction: the smallest change that makes gold beat the best other output by `margin`, and a little
-// more, so that rounding leaves nothing to do.
+// more, so that rounding leaves nothing to do. `local`: scores are normalised choice by choice, and a step
+// may have to be followed by others.
 struct CorrectionRule {
   static constexpr double kMore = 1.01;
   double margin = 0.0;
+  bool local = false;
   double penalty_scale(std::uint64_t) const { return 1.0; }
 
   template <Structure S>
@@ -111,13 +113,25 @@ struct CorrectionRule {
     if (two.empty()) return;
     const bool wrong = visit.is_wrong(two[0].output);
     if (!wrong && two.size() < 2) return;
-    const NetDifference& net = visit.minus(two[wrong ? 0 : 1].output);
-    const double lead = visit.margin(net);
-    if (lead >= margin) return;
-    visit.counts.loss += margin - lead;
+    const Scored& other = two[wrong ? 0 : 1];
+    const NetDifference& net = visit.minus(other.output);
+    const double lead = local ? log_probability(visit) - other.score : visit.margin(net);
+    if (lead >= margin && !(wrong && local)) return;
+    const double missing = lead < margin ? kMore * margin - lead : margin;  // a beam may lose the best
+    visit.counts.loss += missing;
     if (net.terms().empty()) return;
-    const double tau = (kMore * margin - lead) / net.squared_norm();
+    const double tau = missing / net.squared_norm();
     visit.apply(net, [tau](auto&&, double value) { return tau * value; });
+  }
+
+ private:
+  template <Structure S>
+  static double log_probability(Visit<S>& visit) {
+    double score = -local_expectations(visit.structure, visit.i, NoMeans{});
+    visit.structure.features_of(visit.i, visit.gold, [&](const Coordinate& at, double count) {
+      score += count * visit.weights.weight(at);
+    });
+    return score;
   }
 };
 

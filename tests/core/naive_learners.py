@@ -190,7 +190,7 @@ def correction(margin: float) -> Rule:
             raise TieError
         if lead > margin:
             return {}, 1.0
-        learner.loss += margin - lead
+        learner.loss += 1.01 * margin - lead
         return {f: (1.01 * margin - lead) / norm * value for f, value in change.items()}, 1.0
 
     return rule

@@ -40,7 +40,6 @@ MARGIN = Setting(
 )
 _MOST_ROUNDS = 1000  # visits of each example, before it is given up
 _SHOWN = 12  # tokens of an example in messages
-_FIRST_RATE = 0.5  # of gradient steps; halved where they go too far
 
 
 class Example(NamedTuple):
@@ -192,39 +191,17 @@ class _Teacher:
 
     def teach(self, margin: float, new: int) -> int:
         """Change weights until all examples are right; how often that was. The first `new` are not yet."""
-        updates = self._climb(margin) if self._local else self._step(margin)
-        if updates is None:
-            raise self._failure(new)
-        return updates
-
-    def _step(self, margin: float) -> int | None:
-        """The smallest change that makes an example's right output beat the best other one, again and again;
-        None if that leads nowhere."""
+        rule = _core.Rule.correction(margin, self._local)
         updates = 0
-        for _ in range(_MOST_ROUNDS):
-            counts = self._learn(_core.Rule.correction(margin))
-            updates += counts["updates"]
-            if not counts["updates"]:
-                return None if counts["loss"] > 0 else updates
-        return None
-
-    def _climb(self, margin: float) -> int | None:
-        """The same where scores are logarithms of probabilities step by step: up the gradient of the right
-        output's, until it is so probable that it beats all others by the margin."""
-        updates, rate, before = 0, _FIRST_RATE, math.inf
-        self._batch.make_room(self._table, True)
-        for _ in range(_MOST_ROUNDS):
-            loss = self._learn(_core.Rule.gradient(0.0, 1.0, 1.0, True))["loss"]  # a step of no length
-            found = self._batch.best(self._table.current, 0, len(self._examples))
-            if loss <= math.log1p(math.exp(-margin)) and (found == self._gold).all():
-                return updates
-            rate, before = (rate / 2 if loss > before else rate), loss
-            updates += self._learn(_core.Rule.gradient(rate, 1.0, 1.0, True))["updates"]
-        return None
-
-    def _learn(self, rule: _core.Rule) -> dict[str, Any]:
         order = np.arange(len(self._examples), dtype=np.uint32)
-        return self._batch.learn(self._table, rule, order, 0, np.zeros(0))
+        for _ in range(_MOST_ROUNDS):
+            counts = self._batch.learn(self._table, rule, order, 0, np.zeros(0))
+            updates += int(counts["updates"])
+            if counts["loss"] == 0:
+                return updates
+            if not counts["updates"]:
+                break
+        raise self._failure(new)
 
     def _failure(self, new: int) -> DataError:
         """Which example the model cannot learn."""
