@@ -238,6 +238,31 @@ def test_a_larger_margin_leads_by_more(toys: Toys) -> None:
     assert leads[0] < leads[1] < leads[2]
 
 
+def test_earlier_corrections_keep_their_own_margin(toys: Toys) -> None:
+    """A later one by a larger margin does not ask for more of them than was asked before."""
+    for learner in ("perceptron", "maxent"):
+        model = mg.train(toys(15), learner=learner, passes=5)
+        first = model.fix(new_words(1, 1), ["B-Y"], margin=0.1)
+        assert first.receipt is not None
+        sure = None
+        for columns, _ in toys(30, seed=6):
+            best, second = first.nbest(columns, 2)
+            if (best.score or 0.0) - (second.score or 0.0) > 20.5 * first.receipt.margin:
+                sure = columns
+        assert sure is not None
+        again = first.fix(sure, first.tag(sure).labels, margin=2.0)
+        assert again.receipt is not None
+        assert again.receipt.lead > again.receipt.margin > 15 * first.receipt.margin
+        assert again.receipt.updates == 0
+
+
+def test_labels_are_never_repaired(toys: Toys) -> None:
+    """What was asked for would not be what is learned."""
+    model = mg.train(toys(15), passes=2, repair=True)
+    with pytest.raises(mg.DataError, match="I-X"):
+        model.fix(new_words(2, 1), ["O", "I-X"])
+
+
 def test_a_later_correction_of_the_same_sentence_replaces_the_first(toys: Toys) -> None:
     model = mg.train(toys(15), passes=3)
     columns = new_words(3, 1)

@@ -450,6 +450,8 @@ def test_logs_that_do_not_fit_are_refused(taggers: dict[str, mg.Tagger]) -> None
         [first, second | {"labels": "7"}],
         [first, second | {"updates": 1.5}],
         [first, second | {"margin": "1"}],
+        [first, second | {"margin": float("nan")}],
+        [first, second | {"margin": 0.0}],
         [first, second | {"examples": {}}],
         [first, second | {"examples": [3]}],
         [first, second | {"examples": ["abc"]}],

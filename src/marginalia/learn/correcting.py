@@ -63,10 +63,10 @@ def corrected(tagger: Tagger, corpus: Corpus, margin: float = 1.0) -> tuple[Save
     _check(saved)
     margin = float(resolve((MARGIN,), {"margin": margin})["margin"])
     examples, labels = _examples(tagger, corpus)
-    earlier, forgotten = _earlier(saved, examples)
+    earlier, margins, forgotten = _earlier(saved, examples)
     teacher = _Teacher(saved, labels, [*examples, *earlier])
     wanted = margin * _typical(saved)
-    updates = teacher.teach(wanted, len(examples))
+    updates = teacher.teach([*[wanted] * len(examples), *margins], len(examples))
     taught, changed = teacher.result()
     _check_result(taught, [*examples, *earlier])
     record = {
@@ -97,7 +97,7 @@ def _typical(saved: SavedModel) -> float:
 def _examples(tagger: Tagger, corpus: Corpus) -> tuple[list[Example], list[str]]:
     """The examples of a corpus, and all labels: the model's and new ones."""
     saved, found = tagger.saved, []
-    coder = LabelCoder(corpus, {"repair": False, "encode": "auto"} | saved.settings, saved)
+    coder = LabelCoder(corpus, {"encode": "auto"} | saved.settings | {"repair": False}, saved)
     for block in corpus.blocks():
         ids = coder.encode(block, grow=True)
         unit = unit_of({"unit": "sentence"} | saved.settings)(block)
@@ -139,18 +139,19 @@ def _completed(labels: list[str], saved: SavedModel) -> list[str]:
     return list(found)
 
 
-def _earlier(saved: SavedModel, examples: Sequence[Example]) -> tuple[list[Example], int]:
-    """The examples of earlier corrections that still hold, and how many of them the new ones contradict."""
-    by_text: dict[str, Example] = {}
+def _earlier(saved: SavedModel, examples: Sequence[Example]) -> tuple[list[Example], list[float], int]:
+    """The examples of earlier corrections that still hold, the margin of each, and how many of them the new
+    ones contradict."""
+    found: dict[str, tuple[Example, float]] = {}
     for record in saved.corrections:
         for one in record["examples"]:
             example = Example(one["columns"], one["labels"], one["said"])
-            by_text[example.key] = example
+            found[example.key] = example, record["margin"]
     forgotten = 0
     for example in examples:
-        before = by_text.pop(example.key, None)
-        forgotten += before is not None and before.labels != example.labels
-    return list(by_text.values()), forgotten
+        before, _ = found.pop(example.key, (example, 0.0))
+        forgotten += before.labels != example.labels
+    return [one for one, _ in found.values()], [margin for _, margin in found.values()], forgotten
 
 
 class _Teacher:
@@ -189,17 +190,21 @@ class _Teacher:
                 f"cannot give: {self._text(example)}"
             )
 
-    def teach(self, margin: float, new: int) -> int:
-        """Change weights until all examples are right; how often that was. The first `new` are not yet."""
-        rule = _core.Rule.correction(margin, self._local)
-        updates = 0
-        order = np.arange(len(self._examples), dtype=np.uint32)
+    def teach(self, margins: Sequence[float], new: int) -> int:
+        """Change weights until each example is right by its margin; how often that was. The first `new` were
+        not taught before."""
+        wanted, total = np.array(margins), 0
         for _ in range(_MOST_ROUNDS):
-            counts = self._batch.learn(self._table, rule, order, 0, np.zeros(0))
-            updates += int(counts["updates"])
-            if counts["loss"] == 0:
-                return updates
-            if not counts["updates"]:
+            updates, missing = 0, 0.0
+            for margin in dict.fromkeys(margins):
+                rule = _core.Rule.correction(margin, self._local)
+                order = np.flatnonzero(wanted == margin).astype(np.uint32)
+                counts = self._batch.learn(self._table, rule, order, 0, np.zeros(0))
+                updates, missing = updates + int(counts["updates"]), missing + counts["loss"]
+            total += updates
+            if missing == 0:
+                return total
+            if not updates:
                 break
         raise self._failure(new)
 
@@ -213,6 +218,8 @@ class _Teacher:
         here = slice(int(ends[place]) - len(example.labels), int(ends[place]))
         other = " ".join(self._labels[i] for i in found[here].tolist())
         whose = "this example" if place < new else "an earlier correction, which must stay right,"
+        if not wrong.size:
+            return DataError(f"{whose} cannot be made right by such a margin: {self._text(example)}")
         return DataError(
             f"{whose} cannot be made right: the model's features do not tell its labels "
             f"{' '.join(example.labels)} from others such as {other}: {self._text(example)}"

@@ -119,6 +119,8 @@ def _require_ends(ends: npt.NDArray[Any], count: int, last: int) -> None:
 def _check_record(record: dict[str, Any]) -> None:
     if any(type(record[name]) is not int for name in _COUNTS) or type(record["margin"]) is not float:
         raise TypeError("corrections: a number is of a wrong kind")
+    if not 0.0 < record["margin"] < float("inf"):
+        raise ValueError("corrections: a margin is out of range")
     if not isinstance(record["examples"], list):
         raise TypeError("corrections: examples is not a list")
     for example in record["examples"]:
