@@ -100,6 +100,15 @@ void bind_learn(nb::module_& m) {
           },
           "r"_a, nb::arg("costs").noconvert(), "labels"_a)
       .def_static(
+          "correction",
+          [](double margin, bool local) {
+            CorrectionRule rule;
+            rule.margin = margin;
+            rule.local = local;
+            return Rule(rule);
+          },
+          "margin"_a, "local"_a = false)
+      .def_static(
           "gradient",
           [](double rate, double decay, double examples, bool local) {
             return Rule(GradientRule{rate, decay, examples, local});

@@ -109,6 +109,43 @@ struct ArowRule {
   }
 };
 
+// A correction: the smallest change that makes gold beat the best other output by `margin`, and a little
+// more, so that rounding leaves nothing to do. `local`: scores are normalised choice by choice, and a step
+// may have to be followed by others.
+struct CorrectionRule {
+  static constexpr double kMore = 1.01;
+  double margin = 0.0;
+  bool local = false;
+  double penalty_scale(std::uint64_t) const { return 1.0; }
+
+  template <Structure S>
+  void operator()(Visit<S>& visit) const {
+    const std::vector<Scored> two = visit.structure.k_best(visit.i, 2);
+    if (two.empty()) return;
+    const bool wrong = visit.is_wrong(two[0].output);
+    if (!wrong && two.size() < 2) return;
+    const Scored& other = two[wrong ? 0 : 1];
+    const NetDifference& net = visit.minus(other.output);
+    const double lead = local ? log_probability(visit) - other.score : visit.margin(net);
+    if (lead >= margin && !(wrong && local)) return;
+    const double missing = lead < margin ? kMore * margin - lead : margin;  // a beam may lose the best
+    visit.counts.loss += missing;
+    if (net.terms().empty()) return;
+    const double tau = missing / net.squared_norm();
+    visit.apply(net, [tau](auto&&, double value) { return tau * value; });
+  }
+
+ private:
+  template <Structure S>
+  static double log_probability(Visit<S>& visit) {
+    double score = -local_expectations(visit.structure, visit.i, NoMeans{});
+    visit.structure.features_of(visit.i, visit.gold, [&](const Coordinate& at, double count) {
+      score += count * visit.weights.weight(at);
+    });
+    return score;
+  }
+};
+
 // Stochastic gradient of the negative log-likelihood, with a rate that falls exponentially (Tsuruoka 2009):
 // rate * decay^(step / examples). Only weights that have room are learned.
 struct GradientRule {
@@ -156,6 +193,7 @@ struct GradientRule {
   }
 };
 
-using Rule = std::variant<PerceptronRule, MarginRule, PassiveAggressiveRule, ArowRule, GradientRule>;
+using Rule =
+    std::variant<PerceptronRule, MarginRule, PassiveAggressiveRule, ArowRule, CorrectionRule, GradientRule>;
 
 }  // namespace marginalia

@@ -262,9 +262,10 @@ class SparseRows:
         lessons: Lessons | None = None,
         most: int = 0,
         examples: int = 0,
+        known: int = 0,
     ) -> dict[str, Any]:
         """
-        The arrays of a finished model, without what is zero; of the lessons at most so many of a weight (0: all), out of so many examples.
+        The arrays of a finished model, without what is zero (but for the first rows, so many, which stay); of the lessons at most so many of a weight (0: all), out of so many examples.
         """
 
     def flat(self) -> tuple[NDArray[numpy.uint32], NDArray[numpy.float32], NDArray[numpy.uint32]]:
@@ -822,6 +823,8 @@ class Rule:
         ],
         labels: int,
     ) -> Rule: ...
+    @staticmethod
+    def correction(margin: float, local: bool = False) -> Rule: ...
     @staticmethod
     def gradient(rate: float, decay: float, examples: float, local: bool) -> Rule: ...
 

@@ -183,6 +183,7 @@ def _facts(found: dict[str, Any]) -> Iterator[str]:
         "data": f"fingerprint {found['fingerprint']}",
         "scores": _calibrated(found["calibration"]),
         "edited": "; ".join(_edit(record) for record in found["edits"]),
+        "corrected": count(len(found["corrections"]), "correction") if found["corrections"] else "",
     }
     yield from (f"  {name:9} {text}" for name, text in facts.items() if text)
 

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from marginalia import _core
 from marginalia.config import Setting
@@ -105,17 +104,6 @@ class ChainTraining:
     def batch(self, examples: _core.Examples) -> _core.ChainExamples:
         """The examples as outputs of this chain."""
         return _core.ChainExamples(self._shape, examples)
-
-    def moved_constants(self, labels: int) -> npt.NDArray[np.int64]:
-        """Where each constant of a chain over only the first `labels` labels is in this one."""
-        old, new = labels, self._shape.labels
-        label, pair = np.arange(old), (np.arange(old)[:, None] * new + np.arange(old)).reshape(-1)
-        parts = [label, new + label, 2 * new + pair]
-        if self._shape.order == 2:
-            older = np.append(np.arange(old), new)  # the last: before the sentence
-            first = 2 * new + new * new
-            parts.append((first + older[:, None] * new * new + pair).reshape(-1))
-        return np.concatenate(parts).astype(np.int64)
 
 
 _PARTS = Parts(

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from marginalia import _core
 from marginalia.config import Setting
@@ -140,12 +139,6 @@ class SegmentTraining:
         """The examples as outputs of this structure."""
         extraction = self._extraction
         return _core.SegmentBatch(self._shape, extraction.program, examples, extraction.index, self._open)
-
-    def moved_constants(self, labels: int) -> npt.NDArray[np.int64]:
-        """Where each constant of a structure with only the first `labels` labels is in this one."""
-        label, new = np.arange(labels), self._shape.labels
-        pair = (label[:, None] * new + label).reshape(-1)
-        return np.concatenate([label, new + label, 2 * new + pair]).astype(np.int64)
 
 
 _PARTS = Parts(

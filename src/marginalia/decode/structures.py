@@ -108,9 +108,6 @@ class StructureInTraining(Protocol):
     def batch(self, examples: Any) -> Examples:
         """The examples as this structure sees them."""
 
-    def moved_constants(self, labels: int) -> npt.NDArray[np.int64]:
-        """Where each constant of a structure with only the first `labels` labels is in this one."""
-
 
 class StructureInUse(Protocol):
     """A saved model's answers to the four questions, and the score of an output."""

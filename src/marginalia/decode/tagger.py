@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 Ids = npt.NDArray[np.int32]
 Input = Sentence | Sequence[Any] | Mapping[str, Sequence[Any]]
 T = TypeVar("T")
+Own = TypeVar("Own", bound="Tagger")
 
 
 class Tagger:
@@ -299,9 +300,9 @@ class Tagger:
             for line in weight_lines(self.saved):
                 write(line)
 
-    def with_weights(self, source: Source) -> Tagger:
+    def with_weights(self: Own, source: Source) -> Own:
         """The model with the weights of such a table."""
-        return Tagger(with_weights(self.saved, source))
+        return type(self)(with_weights(self.saved, source))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model file; an old file of that name survives any failure."""
@@ -312,12 +313,12 @@ class Tagger:
         return file.to_bytes(self.saved)
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> Tagger:
+    def from_bytes(cls: type[Own], data: bytes) -> Own:
         """The model of `to_bytes`."""
         return cls(file.from_bytes(data))
 
-    def __reduce__(self) -> tuple[Callable[[bytes], Tagger], tuple[bytes]]:
-        return Tagger.from_bytes, (self.to_bytes(),)
+    def __reduce__(self: Own) -> tuple[Callable[[bytes], Own], tuple[bytes]]:
+        return type(self).from_bytes, (self.to_bytes(),)
 
     def best_ids(self, block: Block) -> tuple[Ids, Ids]:
         """The best labels of a block, as ids of `saved.labels` and of `labels`."""

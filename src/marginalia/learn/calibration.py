@@ -143,4 +143,4 @@ def calibrated(
     calibration: dict[str, Any] = {"temperature": temperature, "method": "exact"}
     for name, result in found.items():
         calibration[name] = {"count": result.count, "ece": result.ece, "brier": result.brier}
-    return Tagger(replace(tagger.saved, calibration=calibration))
+    return type(tagger)(replace(tagger.saved, calibration=calibration))

@@ -93,17 +93,40 @@ class Labeler:
 
         if (X_dev is None) != (y_dev is None):
             raise DataError("found one of X_dev and y_dev, expected both or neither")
-        given = {name: getattr(self, name) for name in _OWN if name != "settings"}
-        self.model_ = train(
-            _pairs(X, y),
-            None if X_dev is None or y_dev is None else _pairs(X_dev, y_dev),
-            sample_weights=None if sample_weight is None else list(sample_weight),
-            **given,
-            **dict(self.settings or {}),
-            **{name: getattr(self, name) for name in self._more},
+        return self._take(
+            train(
+                _pairs(X, y),
+                None if X_dev is None or y_dev is None else _pairs(X_dev, y_dev),
+                sample_weights=None if sample_weight is None else list(sample_weight),
+                **self._arguments(),
+            )
         )
-        self.classes_ = list(self.model_.labels)
-        self.marginal_labels_ = list(self.model_.saved.labels)
+
+    def partial_fit(
+        self, X: Iterable[Any], y: Iterable[Sequence[str]], *, sample_weight: Sequence[float] | None = None
+    ) -> Labeler:
+        """One pass over a batch, on from where the last one ended; labels and features may be new in any
+        batch. The first batch decides about the scheme of labels, unless the setting `scheme` does."""
+        from marginalia.learn import continued, train
+
+        weights = None if sample_weight is None else list(sample_weight)
+        if not self.__sklearn_is_fitted__():
+            once = {"passes": 1, "state": True}
+            return self._take(train(_pairs(X, y), sample_weights=weights, **self._arguments() | once))
+        run = continued(self.model_.saved, _pairs(X, y), threads=self.threads, sample_weights=weights)
+        for _ in run:
+            pass
+        return self._take(run.model())
+
+    def _arguments(self) -> dict[str, Any]:
+        """Of `train`."""
+        own = {name: getattr(self, name) for name in _OWN if name != "settings"}
+        return own | dict(self.settings or {}) | {name: getattr(self, name) for name in self._more}
+
+    def _take(self, model: Tagger) -> Labeler:
+        self.model_ = model
+        self.classes_ = list(model.labels)
+        self.marginal_labels_ = list(model.saved.labels)
         return self
 
     def predict(self, X: Iterable[Any]) -> list[list[str]]:

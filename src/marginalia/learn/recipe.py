@@ -13,6 +13,7 @@ from marginalia.errors import SettingsError
 from marginalia.learn.learners import LEARNERS
 from marginalia.learn.partial import PARTIAL
 from marginalia.learn.samples import CLASS_WEIGHTS, parse_class_weights
+from marginalia.model import SavedModel
 
 DATA_SETTINGS = (
     Setting(
@@ -113,6 +114,27 @@ def make_recipe(
     own = bool(features or task or lists)
     features = features or STRUCTURES[structure].features or chosen.features
     return Recipe(structure, features, learner, seed, dict(lists or {}), resolved, own)
+
+
+def goes_on(saved: SavedModel) -> bool:
+    """Whether a model was learned example by example, so that learning can go on with any data."""
+    learner = LEARNERS.get(saved.learner)
+    return learner is not None and learner.goes_on and not saved.settings.get("boost")
+
+
+def recipe_of(saved: SavedModel, passes: int) -> Recipe:
+    """What a model was trained with, to train it further."""
+    if not goes_on(saved):
+        which = "a boosted model" if saved.settings.get("boost") else f"the learner {saved.learner}"
+        able = ", ".join(name for name, learner in LEARNERS.items() if learner.goes_on)
+        raise SettingsError(
+            f"{which} learns from all its data at once: correct the model instead (fix), or train it again "
+            f"on old and new data together. To learn batch by batch, choose one of {able}."
+        )
+    known = {setting.name for setting in declared(saved.structure, saved.learner)}
+    own = {name: value for name, value in saved.settings.items() if name in known}
+    settings = own | {"scheme": "auto", "encode": "auto", "passes": passes}  # the model brings its own
+    return make_recipe(structure=saved.structure, learner=saved.learner, seed=saved.seed, settings=settings)
 
 
 def _check_structure(structure: str, learner: str, settings: dict[str, Any]) -> None:
