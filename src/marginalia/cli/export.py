@@ -7,8 +7,9 @@ import json
 import os
 
 from marginalia.cli.arguments import Verbs, verb_parser
-from marginalia.cli.output import check_writable, replacing
+from marginalia.cli.output import check_writable
 from marginalia.cli.text import size
+from marginalia.corpus.streams import replacing
 
 _DESCRIPTION = """\
 Write a model as one file that needs neither Marginalia nor anything else: a Python module, which is

@@ -75,6 +75,12 @@ def add_parser(verbs: Verbs) -> None:
         "--list", metavar="NAME=FILE", type=name_and_value, action="append", help="a phrase list (gazetteer)"
     )
     parser.add_argument(
+        "--dictionary",
+        metavar="FILE",
+        action="append",
+        help="phrases with labels (phrase, tab, label), to learn how far to trust such a list",
+    )
+    parser.add_argument(
         "--start",
         metavar="MODEL",
         help="begin with a model's weights (with state=on: go on where it stopped)",
@@ -109,7 +115,7 @@ def run(args: argparse.Namespace) -> int:
         return 0
     plan = make_plan(args)
     must_exist([*plan.train, *plan.dev])
-    inputs = [*plan.train, *plan.dev, *args.data, *plan.lists.values(), plan.features or ""]
+    inputs = [*plan.train, *plan.dev, *args.data, *plan.lists.values(), *plan.dictionary, plan.features or ""]
     inputs += [path for path in (plan.sample_weights, costs_file(plan.settings)) if path]
     check_writable(plan.output, inputs)
     with seekable([*plan.train, *plan.dev]) as paths:
@@ -126,9 +132,12 @@ def prepare(plan: Plan, train: list[str], dev: list[str]) -> Training:
     """The run of a plan, data read and features extracted."""
     from marginalia import learn
     from marginalia.decode import load
+    from marginalia.features.dictionary import Dictionary
     from marginalia.learn.samples import read_sample_weights
 
     start = load(plan.start).saved if plan.start else None
+    dictionary = Dictionary.read(*plan.dictionary) if plan.dictionary else None
+    own = plan.features, plan.lists, plan.structure, dictionary
     recipe = learn.make_recipe(
         plan.task,
         structure=plan.structure,
@@ -136,7 +145,8 @@ def prepare(plan: Plan, train: list[str], dev: list[str]) -> Training:
         learner=plan.learner,
         seed=plan.seed,
         lists=plan.lists,
-        settings=learn.inherited(start, plan.settings, plan.features, plan.lists, plan.structure),
+        dictionary=dictionary,
+        settings=learn.inherited(start, plan.settings, *own),
     )
     return learn.prepare(
         train,

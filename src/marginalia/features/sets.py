@@ -6,6 +6,7 @@ whose columns the data lack, or whose column is the label, are left out and note
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib import resources
@@ -57,6 +58,23 @@ def load_set(name: str, columns: Sequence[str], label: str) -> Program:
     if not program.attributes:
         raise SettingsError(f"the feature set '{name}' uses no column of the data: {', '.join(columns)}.")
     return program
+
+
+_UNNAMED = re.compile(r'[\s()"#]|^$')  # what cannot be the name of a list in templates
+
+
+def with_dictionary(program: Program, labels: Sequence[str], column: str, templates: str) -> Program:
+    """The program with a phrase list for each label of a dictionary, which `Program.dictionary` names."""
+    for label in labels:
+        if _UNNAMED.search(label):
+            raise SettingsError(
+                f"dictionary: found the label '{label}'; a dictionary to learn with has labels without "
+                "blanks, brackets, quotation marks or #."
+            )
+        if label in program.lists:
+            raise SettingsError(f"dictionary: there is a list '{label}' already, which is one of its labels.")
+    made = with_lists(program, dict.fromkeys(labels, ""), column, templates)
+    return replace(made, dictionary=tuple(labels))
 
 
 def with_lists(
