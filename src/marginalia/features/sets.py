@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from importlib import resources
 
 from marginalia.errors import SettingsError
 from marginalia.features.program import Program
@@ -47,6 +46,8 @@ list({name})({column})[e+1]
 
 def text_of_set(name: str) -> str:
     """The templates of a ready-made set, to be read or changed; the first line says what it is for."""
+    from importlib import resources  # slow to load, and tagging does without
+
     return (resources.files("marginalia.features") / "sets" / f"{name}.txt").read_text(encoding="utf-8")
 
 
