@@ -18,6 +18,14 @@
 
 namespace marginalia {
 
+// Where a feature of a segment has its weight: that of a token behind the first at the label inside segments
+// of the type, any other at the label that begins them.
+inline std::uint32_t label_of(const SegmentShape& shape, const SegmentProgram& program,
+                              const SegmentProgram::Origin& origin, std::uint32_t type) {
+  const bool later = program.is_of_token(origin) && origin.inner > origin.begin;
+  return (later ? shape.inside_label : shape.begin_label)[type];
+}
+
 class SegmentScoring {
  public:
   // Both must outlive it.

@@ -122,8 +122,7 @@ void Segments::tell_met(std::size_t i, bool adds, Sink&& sink) {
   find_rows(i, adds);
   for (const Met& one : met_) {
     if (one.row == kNoRow || (!adds && one.row >= weights_.rows.size())) continue;
-    const bool later = data_.program.is_of_token(one.origin) && one.origin.inner > one.origin.begin;
-    const std::uint32_t label = (later ? shape_.inside_label : shape_.begin_label)[one.type];
+    const std::uint32_t label = label_of(shape_, data_.program, one.origin, one.type);
     sink(Coordinate{one.row, label, shape_.labels}, one.count * one.origin.value());
   }
   met_.clear();
