@@ -168,10 +168,9 @@ template <class Means>
 double Segments::expectations(std::size_t i, Means&& means) {
   read(i);
   const std::shared_lock reading(data_.index.lock());
-  const Lookup lookup{*this};
-  scoring_.score_all(lookup, scores_);
+  scoring_.score_and_keep(Lookup{*this}, scores_);
   const SegmentExpectations expected = segment_probabilities(shape_, constants_, scores_);
-  scoring_.expect(lookup, scores_, means);
+  scoring_.expect(scores_, means);
   const auto constant = [&](std::size_t at, const double& mean) {
     means(kConstantRow, static_cast<std::uint32_t>(at), &mean, 1u);
   };
