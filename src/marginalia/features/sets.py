@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from marginalia.errors import SettingsError
+from marginalia.features.list_templates import LIST_TEMPLATES
 from marginalia.features.program import Program
 from marginalia.features.reading import Columns
 from marginalia.features.templates import parse_templates
@@ -26,22 +27,6 @@ SETS = (
     "segments-rich",
 )
 """The names of the ready-made sets."""
-
-LIST_TEMPLATES = """
-both: list({name})({column})[-2..2]
-both: list({name})({column})[-2]/list({name})({column})[-1]
-both: list({name})({column})[-1]/list({name})({column})[0]
-both: list({name})({column})[0]/list({name})({column})[1]
-"""
-"""What Kazama & Torisawa's table 1 makes of each list of names."""
-
-SEGMENT_LIST_TEMPLATES = """
-list({name})({column})[b..e]
-list({name})({column})[b]/list({name})({column})[e]
-list({name})({column})[b-1]
-list({name})({column})[e+1]
-"""
-"""The same for segments."""
 
 
 def text_of_set(name: str) -> str:
