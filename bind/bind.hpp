@@ -9,6 +9,7 @@ void bind_table(nb::module_& m);
 void bind_attributes(nb::module_& m);
 void bind_features(nb::module_& m);
 void bind_weights(nb::module_& m);
+void bind_constraints(nb::module_& m);
 void bind_search(nb::module_& m);
 void bind_segments(nb::module_& m);
 void bind_learn(nb::module_& m);

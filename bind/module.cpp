@@ -6,6 +6,7 @@ NB_MODULE(_core, m) {
   bind_attributes(m);
   bind_features(m);
   bind_weights(m);
+  bind_constraints(m);
   bind_search(m);
   bind_segments(m);
   bind_learn(m);

@@ -9,6 +9,7 @@
 #include "arrays.hpp"
 #include "bind.hpp"
 #include "confidences.hpp"
+#include "constraints.hpp"
 #include "model_arrays.hpp"
 #include "search/beam.hpp"
 #include "search/chain_model.hpp"
@@ -166,6 +167,21 @@ struct KBestIterator {
   }
 };
 
+using ConstrainedChains = ConstrainedIterator<OwnedLattice, ChainWalks>;
+
+std::unique_ptr<ConstrainedChains> constrained_outputs(std::shared_ptr<OwnedLattice> owned,
+                                                       const Rules& rules, const Input<std::uint32_t>& tokens,
+                                                       const Input<std::uint32_t>& spans) {
+  if (rules.labels != owned->shape.labels)
+    throw std::invalid_argument("constraints: the rules do not fit the lattice");
+  ViterbiSpace space;
+  Scored best;
+  best_of(owned->lattice, space, best);
+  const ChainWalks walks{owned->lattice};
+  return std::make_unique<ConstrainedChains>(std::move(owned), walks, best.output, rules,
+                                             places_from(tokens, spans));
+}
+
 // The model and the arrays it looks into.
 struct BoundModel {
   std::vector<nb::object> arrays;
@@ -245,6 +261,9 @@ void bind_search(nb::module_& m) {
           [](std::shared_ptr<OwnedLattice> l) { return std::make_unique<KBestIterator>(std::move(l)); },
           nb::keep_alive<0, 1>(),
           "Iterates over (labels, score), best first, without end but that of the legal outputs.")
+      .def("constrained", &constrained_outputs, "rules"_a, nb::arg("tokens").noconvert(),
+           nb::arg("spans").noconvert(), nb::keep_alive<0, 1>(),
+           "Iterates over (labels, score) of the outputs that meet demands as well as can be, best first.")
       .def(
           "score",
           [](const OwnedLattice& l, const Input<std::uint32_t>& labels) {
@@ -274,6 +293,8 @@ void bind_search(nb::module_& m) {
       .def("__iter__", [](nb::handle self) { return self; })
       .def("__next__", &KBestIterator::next);
 
+  bind_constrained<ConstrainedChains>(m, "ConstrainedChains");
+
   nb::class_<ChainModel::Space>(m, "ChainSpace", "Scratch memory of one thread.").def(nb::init<>());
 
   nb::class_<BoundModel>(m, "ChainModel", "A finished chain model.")
@@ -291,6 +312,13 @@ void bind_search(nb::module_& m) {
           "program"_a, "table"_a, "space"_a, "Labels of all tokens of the table.")
       .def("voted", &voted, "program"_a, "table"_a, "k"_a, "space"_a,
            "The same by vote of all versions of the weights among the k best.")
+      .def("constrain", &constrain<BoundModel, Program, ChainModel::Space>, "program"_a, "table"_a,
+           nb::arg("labels").noconvert(), nb::arg("chosen").noconvert(), "rules"_a,
+           nb::arg("tokens").noconvert(), nb::arg("spans").noconvert(), nb::arg("sentences").noconvert(),
+           "space"_a,
+           "The best labels of all tokens, changed where they break demands on chosen sentences; by sentence "
+           "how often they "
+           "still do, and whether that is known to be the best.")
       .def("confidences", &confidences<BoundModel, Program, ChainModel::Space>, "program"_a, "table"_a,
            nb::arg("labels").noconvert(), nb::arg("sentences").noconvert(), "spelling"_a, "factor"_a,
            "space"_a,

@@ -12,6 +12,7 @@
 #include "arrays.hpp"
 #include "bind.hpp"
 #include "confidences.hpp"
+#include "constraints.hpp"
 #include "features/segment_examples.hpp"
 #include "model_arrays.hpp"
 #include "search/segment_model.hpp"
@@ -106,13 +107,18 @@ std::shared_ptr<OwnedScores> make_scores(const SegmentShape& shape, const Input<
   return owned;
 }
 
-nb::tuple best_output(const OwnedScores& o) {
+Scored best_scored(const OwnedScores& o) {
   SegmentViterbi viterbi;
   viterbi.begin(o.shape, o.constants, o.scores.length);
   viterbi.go_on(o.scores);
-  Output output;
-  const double score = viterbi.finish(output);
-  return nb::make_tuple(give(std::move(output)), score);
+  Scored best;
+  best.score = viterbi.finish(best.output);
+  return best;
+}
+
+nb::tuple best_output(const OwnedScores& o) {
+  Scored best = best_scored(o);
+  return nb::make_tuple(give(std::move(best.output)), best.score);
 }
 
 double score_output(const OwnedScores& o, const Input<std::uint32_t>& labels) {
@@ -161,6 +167,20 @@ struct SegmentKBestIterator {
     return nb::make_tuple(give(std::move(output)), *score);
   }
 };
+
+using ConstrainedSegments = ConstrainedIterator<OwnedScores, SegmentWalks>;
+
+std::unique_ptr<ConstrainedSegments> constrained_outputs(std::shared_ptr<OwnedScores> owned,
+                                                         const Rules& rules,
+                                                         const Input<std::uint32_t>& tokens,
+                                                         const Input<std::uint32_t>& spans) {
+  if (rules.labels != owned->shape.labels)
+    throw std::invalid_argument("constraints: the rules do not fit the lattice");
+  const SegmentWalks walks{owned->shape, owned->constants, owned->scores};
+  Output free = best_scored(*owned).output;
+  return std::make_unique<ConstrainedSegments>(std::move(owned), walks, free, rules,
+                                               places_from(tokens, spans));
+}
 
 // The model and the arrays it looks into.
 struct BoundSegmentModel {
@@ -244,6 +264,9 @@ void bind_scores(nb::module_& m) {
             return std::make_unique<SegmentKBestIterator>(std::move(o), k.value_or(SIZE_MAX));
           },
           "k"_a = nb::none(), "Iterates over (labels, score), best first, at most k if it is given.")
+      .def("constrained", &constrained_outputs, "rules"_a, nb::arg("tokens").noconvert(),
+           nb::arg("spans").noconvert(),
+           "Iterates over (labels, score) of the outputs that meet demands as well as can be, best first.")
       .def("score", &score_output, nb::arg("labels").noconvert(),
            "Score of an output; -inf if it spells no segments.")
       .def(
@@ -259,6 +282,7 @@ void bind_scores(nb::module_& m) {
   nb::class_<SegmentKBestIterator>(m, "SegmentKBest", "Outputs, best first.")
       .def("__iter__", [](nb::handle self) { return self; })
       .def("__next__", &SegmentKBestIterator::next);
+  bind_constrained<ConstrainedSegments>(m, "ConstrainedSegments");
 }
 
 void bind_model(nb::module_& m) {
@@ -292,6 +316,13 @@ void bind_model(nb::module_& m) {
           },
           "program"_a, "table"_a, "k"_a, "space"_a,
           "The same by vote of all versions of the weights among the k best.")
+      .def("constrain", &constrain<BoundSegmentModel, SegmentProgram, SegmentModel::Space>, "program"_a,
+           "table"_a, nb::arg("labels").noconvert(), nb::arg("chosen").noconvert(), "rules"_a,
+           nb::arg("tokens").noconvert(), nb::arg("spans").noconvert(), nb::arg("sentences").noconvert(),
+           "space"_a,
+           "The best labels of all tokens, changed where they break demands on chosen sentences; by sentence "
+           "how often they "
+           "still do, and whether that is known to be the best.")
       .def("confidences", &confidences<BoundSegmentModel, SegmentProgram, SegmentModel::Space>, "program"_a,
            "table"_a, nb::arg("labels").noconvert(), nb::arg("sentences").noconvert(), "spelling"_a,
            "factor"_a, "space"_a,

@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "search/chain_claims.hpp"
+#include "search/walks.hpp"
 
 namespace marginalia {
 
@@ -104,6 +105,20 @@ std::vector<std::int32_t> ChainModel::voted(const Program& program, const TokenT
     for (const std::uint32_t label : chosen) labels.push_back(static_cast<std::int32_t>(label));
   }
   return labels;
+}
+
+ConstrainedLabels ChainModel::constrain(const Program& program, const TokenTable& table,
+                                        std::span<const std::int32_t> labels,
+                                        std::span<const std::uint8_t> chosen, const Rules& rules,
+                                        const std::vector<Places>& places, Space& space) const {
+  check_labels(table, labels, shape_.labels);
+  if (rules.labels != shape_.labels) throw std::invalid_argument("constraints: the rules do not fit");
+  return constrained_labels(table, labels, chosen, rules, places,
+                            [&](std::size_t s, const Demands& demands, const Output& free) {
+                              Lattice& scores = lattice(program, table, s, space);
+                              scores.finish();
+                              return constrained(ChainWalks{scores}, demands, free);
+                            });
 }
 
 Confidences ChainModel::confidences(const Program& program, const TokenTable& table,

@@ -11,6 +11,7 @@
 #include "features/program.hpp"
 #include "search/chain.hpp"
 #include "search/claims.hpp"
+#include "search/constrained.hpp"
 #include "search/forward_backward.hpp"
 #include "search/vote.hpp"
 #include "weights/frozen.hpp"
@@ -52,6 +53,12 @@ class ChainModel {
   // log prefer. Rows of the log are those of the weights; one more holds the constants.
   std::vector<std::int32_t> voted(const Program& program, const TokenTable& table, const VoteLog& log,
                                   std::size_t k, Space& space) const;
+
+  // The best labels of all tokens, changed where they break demands on chosen sentences. Throws
+  // std::invalid_argument.
+  ConstrainedLabels constrain(const Program& program, const TokenTable& table,
+                              std::span<const std::int32_t> labels, std::span<const std::uint8_t> chosen,
+                              const Rules& rules, const std::vector<Places>& places, Space& space) const;
 
   // The probabilities of what given labels of all tokens claim, where those of outputs are proportional to
   // exp(factor * score). The sentences of the table are parts of outputs only if `sentences`, first tokens of

@@ -84,14 +84,17 @@ void Confidences::add(const Claims& claims, std::span<const double> labels, std:
   output.push_back(whole(probability));
 }
 
+void check_labels(const TokenTable& table, std::span<const std::int32_t> labels, std::size_t known) {
+  if (labels.size() != table.sentence.back()) throw std::invalid_argument("labels do not fit the tokens");
+  for (const std::int32_t label : labels)
+    if (label < 0 || static_cast<std::size_t>(label) >= known)
+      throw std::invalid_argument("a label is out of range");
+}
+
 OutputsOf::OutputsOf(const TokenTable& table, std::span<const std::int32_t> labels,
                      std::span<const std::uint32_t> sentences, std::size_t known_labels)
     : table_(table), labels_(labels), sentences_(sentences) {
-  if (labels.size() != table.sentence.back())
-    throw std::invalid_argument("confidence: labels do not fit the tokens");
-  for (const std::int32_t label : labels)
-    if (label < 0 || static_cast<std::size_t>(label) >= known_labels)
-      throw std::invalid_argument("confidence: a label is out of range");
+  check_labels(table, labels, known_labels);
   if (!std::is_sorted(sentences.begin(), sentences.end()))
     throw std::invalid_argument("confidence: sentences are not in order");
 }

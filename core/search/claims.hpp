@@ -47,6 +47,9 @@ struct Claim {
   double probability = 0.0;
 };
 
+// Throws std::invalid_argument unless there is a known label for each token.
+void check_labels(const TokenTable& table, std::span<const std::int32_t> labels, std::size_t known);
+
 // The claims of an output: of its spans, and of its tokens unless users see the labels as they are. Spans end
 // with the sentences, given by their first tokens: an output may be that of a document.
 struct Claims {

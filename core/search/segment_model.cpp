@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "search/segment_claims.hpp"
+#include "search/walks.hpp"
 
 namespace marginalia {
 
@@ -120,6 +121,19 @@ std::vector<std::int32_t> SegmentModel::voted(const SegmentProgram& program, con
     labels.insert(labels.end(), chosen.begin(), chosen.end());
   }
   return labels;
+}
+
+ConstrainedLabels SegmentModel::constrain(const SegmentProgram& program, const TokenTable& table,
+                                          std::span<const std::int32_t> labels,
+                                          std::span<const std::uint8_t> chosen, const Rules& rules,
+                                          const std::vector<Places>& places, Space& space) const {
+  check_labels(table, labels, shape_.labels);
+  if (rules.labels != shape_.labels) throw std::invalid_argument("constraints: the rules do not fit");
+  return constrained_labels(table, labels, chosen, rules, places,
+                            [&](std::size_t s, const Demands& demands, const Output& free) {
+                              const SegmentScores& all = scores(program, table, s, space);
+                              return constrained(SegmentWalks{shape_, constants_, all}, demands, free);
+                            });
 }
 
 Confidences SegmentModel::confidences(const SegmentProgram& program, const TokenTable& table,

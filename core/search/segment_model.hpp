@@ -11,6 +11,7 @@
 
 #include "features/segment_program.hpp"
 #include "search/claims.hpp"
+#include "search/constrained.hpp"
 #include "search/segment_scoring.hpp"
 #include "search/vote.hpp"
 #include "weights/frozen.hpp"
@@ -46,6 +47,12 @@ class SegmentModel {
   // The same by vote of all versions of the weights in the log, among the k best outputs.
   std::vector<std::int32_t> voted(const SegmentProgram& program, const TokenTable& table, const VoteLog& log,
                                   std::size_t k, Space& space) const;
+
+  // The best labels of all tokens, changed where they break demands on chosen sentences. Throws
+  // std::invalid_argument.
+  ConstrainedLabels constrain(const SegmentProgram& program, const TokenTable& table,
+                              std::span<const std::int32_t> labels, std::span<const std::uint8_t> chosen,
+                              const Rules& rules, const std::vector<Places>& places, Space& space) const;
 
   // The probabilities of what given labels of all tokens claim, as those of ChainModel::confidences.
   Confidences confidences(const SegmentProgram& program, const TokenTable& table,

@@ -20,7 +20,20 @@ if TYPE_CHECKING:
         read_plain,
         read_segmented,
     )
-    from marginalia.decode import Tagged, Tagger, convert, load
+    from marginalia.decode import (
+        At,
+        Before,
+        Constraints,
+        Count,
+        Never,
+        Only,
+        Tagged,
+        Tagger,
+        convert,
+        given,
+        load,
+        read_constraints,
+    )
     from marginalia.deploy import Shrunk, export, shrink
     from marginalia.errors import DataError, MarginaliaError, ModelError, SettingsError
     from marginalia.learn import Labeler, Progress, calibrate, train
@@ -38,7 +51,20 @@ _HOMES = {
         "read_plain",
         "read_segmented",
     ),
-    "decode": ("Tagged", "Tagger", "convert", "load"),
+    "decode": (
+        "At",
+        "Before",
+        "Constraints",
+        "Count",
+        "Never",
+        "Only",
+        "Tagged",
+        "Tagger",
+        "convert",
+        "given",
+        "load",
+        "read_constraints",
+    ),
     "deploy": ("Shrunk", "export", "shrink"),
     "errors": ("DataError", "MarginaliaError", "ModelError", "SettingsError"),
     "learn": ("Labeler", "Progress", "calibrate", "train"),
@@ -46,10 +72,16 @@ _HOMES = {
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
+    "At",
+    "Before",
+    "Constraints",
+    "Count",
     "DataError",
     "Labeler",
     "MarginaliaError",
     "ModelError",
+    "Never",
+    "Only",
     "Progress",
     "Sentence",
     "SettingsError",
@@ -60,9 +92,11 @@ __all__ = [
     "calibrate",
     "convert",
     "export",
+    "given",
     "load",
     "read_conll",
     "read_conllu",
+    "read_constraints",
     "read_crfsuite",
     "read_jsonl",
     "read_plain",

@@ -363,6 +363,24 @@ class WeightTable:
     ) -> None:
         """Sets weights of a fresh table."""
 
+class Rules:
+    """Demands on outputs, said in sets of contexts of tokens."""
+
+    def __init__(
+        self,
+        labels: int,
+        relation: Annotated[
+            NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        sets: Annotated[
+            NDArray[numpy.uint8], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        everywhere: Sequence[int],
+        counts: Sequence[tuple[int, int, int | None]],
+        orders: Sequence[tuple[int, int]],
+        neighbours: Sequence[tuple[int, int]],
+    ) -> None: ...
+
 class Spelling:
     """How labels spell spans."""
 
@@ -428,6 +446,18 @@ class Lattice:
         Iterates over (labels, score), best first, without end but that of the legal outputs.
         """
 
+    def constrained(
+        self,
+        rules: Rules,
+        tokens: Annotated[
+            NDArray[numpy.uint32], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        spans: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    ) -> ConstrainedChains:
+        """
+        Iterates over (labels, score) of the outputs that meet demands as well as can be, best first.
+        """
+
     def score(
         self,
         labels: Annotated[
@@ -463,6 +493,20 @@ class KBest:
     def __iter__(self) -> KBest: ...
     def __next__(self) -> tuple[NDArray[numpy.uint32], float]: ...
 
+class ConstrainedChains:
+    """Outputs that meet demands as well as can be, best first."""
+
+    @property
+    def violations(self) -> int:
+        """How often each of them breaks demands."""
+
+    @property
+    def exact(self) -> bool:
+        """Whether the first is known to be the best."""
+
+    def __iter__(self) -> ConstrainedChains: ...
+    def __next__(self) -> tuple[NDArray[numpy.uint32], float]: ...
+
 class ChainSpace:
     """Scratch memory of one thread."""
 
@@ -477,6 +521,22 @@ class ChainModel:
 
     def voted(self, program: Program, table: TokenTable, k: int, space: ChainSpace) -> NDArray[numpy.int32]:
         """The same by vote of all versions of the weights among the k best."""
+
+    def constrain(
+        self,
+        program: Program,
+        table: TokenTable,
+        labels: NDArray[numpy.int32],
+        chosen: NDArray[numpy.uint8],
+        rules: Rules,
+        tokens: NDArray[numpy.uint32],
+        spans: NDArray[numpy.uint32],
+        sentences: NDArray[numpy.uint32],
+        space: ChainSpace,
+    ) -> tuple[NDArray[numpy.int32], NDArray[numpy.uint32], NDArray[numpy.uint8]]:
+        """
+        The best labels of all tokens, changed where they break demands on chosen sentences; by sentence how often they still do, and whether that is known to be the best.
+        """
 
     def confidences(
         self,
@@ -589,6 +649,18 @@ class SegmentLattice:
     def k_best(self, k: int | None = None) -> SegmentKBest:
         """Iterates over (labels, score), best first, at most k if it is given."""
 
+    def constrained(
+        self,
+        rules: Rules,
+        tokens: Annotated[
+            NDArray[numpy.uint32], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        spans: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    ) -> ConstrainedSegments:
+        """
+        Iterates over (labels, score) of the outputs that meet demands as well as can be, best first.
+        """
+
     def score(
         self,
         labels: Annotated[
@@ -614,6 +686,20 @@ class SegmentKBest:
     def __iter__(self) -> SegmentKBest: ...
     def __next__(self) -> tuple[NDArray[numpy.uint32], float]: ...
 
+class ConstrainedSegments:
+    """Outputs that meet demands as well as can be, best first."""
+
+    @property
+    def violations(self) -> int:
+        """How often each of them breaks demands."""
+
+    @property
+    def exact(self) -> bool:
+        """Whether the first is known to be the best."""
+
+    def __iter__(self) -> ConstrainedSegments: ...
+    def __next__(self) -> tuple[NDArray[numpy.uint32], float]: ...
+
 class SegmentSpace:
     """Scratch memory of one thread."""
 
@@ -630,6 +716,22 @@ class SegmentModel:
         self, program: SegmentProgram, table: TokenTable, k: int, space: SegmentSpace
     ) -> NDArray[numpy.int32]:
         """The same by vote of all versions of the weights among the k best."""
+
+    def constrain(
+        self,
+        program: SegmentProgram,
+        table: TokenTable,
+        labels: NDArray[numpy.int32],
+        chosen: NDArray[numpy.uint8],
+        rules: Rules,
+        tokens: NDArray[numpy.uint32],
+        spans: NDArray[numpy.uint32],
+        sentences: NDArray[numpy.uint32],
+        space: SegmentSpace,
+    ) -> tuple[NDArray[numpy.int32], NDArray[numpy.uint32], NDArray[numpy.uint8]]:
+        """
+        The best labels of all tokens, changed where they break demands on chosen sentences; by sentence how often they still do, and whether that is known to be the best.
+        """
 
     def confidences(
         self,

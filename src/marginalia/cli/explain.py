@@ -11,6 +11,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from marginalia.cli.arguments import UsageError, Verbs, add_reading, natural, taken_as, verb_parser
+from marginalia.cli.demanded import add_constraints, constraints_of
 from marginalia.cli.layouts import input_layout, model_layout
 from marginalia.cli.output import check_writable, opened_target
 from marginalia.cli.reading import READER_OPTIONS, must_exist
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from marginalia.corpus.batches import Layout
     from marginalia.corpus.records import Sentence
     from marginalia.decode import Explanation, Tagger
+    from marginalia.decode.constraints import Constraints
     from marginalia.model.provenance import Citation
 
 _DESCRIPTION = """\
@@ -35,6 +37,7 @@ _EXAMPLES = """\
   marginalia explain model.mg "He/PRP reckons/VBZ so/RB" --against 2=B-NP
   marginalia explain model.mg --input test.txt --sentence 3 --against 2-4=NP --html why.html
   marginalia explain model.mg --input test.txt --cite 3 --training train.txt
+  marginalia explain model.mg "He/PRP reckons/VBZ so/RB" --constrain "at most 1 NP"
 """
 
 
@@ -53,6 +56,7 @@ def add_parser(verbs: Verbs) -> None:
         help="another output: all its labels; or the best one with a label, 3=B-NP, or a span, 3-5=NP "
         "(default: the runner-up)",
     )
+    add_constraints(parser)
     parser.add_argument("--top", metavar="N", type=natural, default=20, help="how many reasons (default: 20)")
     parser.add_argument(
         "--cite", metavar="N", type=natural, default=0, help="name N training examples that taught a reason"
@@ -74,11 +78,19 @@ def run(args: argparse.Namespace) -> int:
     _check(args)
     tagger = load(args.model)
     sentence = text_sentence(tagger, args) if args.input is None else file_sentence(tagger, args)
-    explanation = tagger.explain(sentence, args.against, cite=args.cite)
+    explanation = tagger.explain(sentence, args.against, cite=args.cite, constraints=_constraints(args))
     if args.training:
         explanation = _quoted(explanation, tagger, args)
     _show(explanation, args)
     return 0
+
+
+def _constraints(args: argparse.Namespace) -> Constraints:
+    """Those of the sentence, whatever its number in the file."""
+    from marginalia.decode.constraints import Constraints
+
+    said, number = constraints_of(args), args.sentence or 1
+    return Constraints((*said.everywhere, *said.by_sentence.get(number, ())))
 
 
 def _check(args: argparse.Namespace) -> None:

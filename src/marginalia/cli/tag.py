@@ -20,6 +20,7 @@ from marginalia.cli.arguments import (
     taken_as,
     verb_parser,
 )
+from marginalia.cli.demanded import Demanded, add_constraints, constraints_of
 from marginalia.cli.layouts import input_layout, output_layout
 from marginalia.cli.output import check_writable, opened_target
 from marginalia.cli.progress import Bar
@@ -41,13 +42,18 @@ they belong: in CRFsuite's item files, in place of those that were there. Plain 
 lines of token, tab, label. Memory does not grow with the input.
 
 With --confidence three more columns stand before the label: how probable the label is, the span
-of the token (_: it has none), and the labels of the whole sentence."""
+of the token (_: it has none), and the labels of the whole sentence.
+
+Constraints are always met by the best labels that meet them; where no labels do, by those that
+break the fewest, and standard error says which (docs/constraints.md)."""
 
 _EXAMPLES = """\
   marginalia tag model.mg input.txt -o output.txt
   zcat big.txt.gz | marginalia tag model.mg --threads 2 | gzip > big.tagged.gz
   marginalia tag model.mg recipes.txt --format plain --tokenizer words
   marginalia tag model.mg input.txt --confidence --nbest 5
+  marginalia tag model.mg input.txt --constrain "at most 1 TITLE" --constrain "TITLE before BODY"
+  marginalia tag model.mg half-labelled.txt --given label
 """
 
 
@@ -69,6 +75,12 @@ def add_parser(verbs: Verbs) -> None:
     parser.add_argument(
         "--nbest", metavar="K", type=at_least_one, help="the K best outputs of each sentence, with scores"
     )
+    add_constraints(parser)
+    parser.add_argument(
+        "--given",
+        metavar="COLUMN",
+        help="keep the labels of this column of the input (_: not known, A|B: one of these); in JSONL: spans",
+    )
     add_threads(parser, "threads; the output does not depend on them")
     add_reading(parser, "as the model's training data", unlabelled=True)
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress on standard error")
@@ -86,8 +98,11 @@ def run(args: argparse.Namespace) -> int:
     layout = input_layout(tagger.saved, args)
     wanted = Wanted(args.confidence, args.min_confidence, args.nbest)
     check(wanted, tagger, layout)
+    demanded = Demanded(constraints_of(args), args.given)
+    layout = demanded.layout(layout)
     with opened_target(args.output) as target, watched(args) as (source, draw):
-        tag(tagger, source, layout, target, args.threads or 1, draw, wanted)
+        tag(tagger, source, layout, target, args.threads or 1, draw, wanted, demanded)
+    demanded.tell()
     return 0
 
 
@@ -130,6 +145,7 @@ def tag(
     threads: int = 1,
     after_batch: Callable[[], None] = lambda: None,
     wanted: Wanted | None = None,
+    demanded: Demanded | None = None,
 ) -> None:
     """Label all of a source, batch after batch."""
     from marginalia.corpus.answers import LabelWriter
@@ -139,14 +155,18 @@ def tag(
     labels = tagger.written_labels(wanted.min_confidence)
     writer = LabelWriter(target, output_layout(layout, tagger.saved), labels, tagger.saved.scheme)
     batches = (named(batch, tagger) for batch in read_batches(source, layout, block_bytes=BLOCK_BYTES))
+    options = demanded.options if demanded is not None else {}
+    count = demanded.count if demanded is not None else lambda *counted: None
     if wanted.nbest is not None:
-        for batch, ranked in tagger.nbest_batches(batches, wanted.nbest, threads):
+        for batch, ranked in tagger.nbest_batches(batches, wanted.nbest, threads, **options):
             writer.write_best(batch, ranked, wanted.confidence)
+            count(batch.block.table.sentences, ranked[0].broken, ranked[0].inexact)
             after_batch()
         return
     sure: dict[str, Any] = {"confidence": wanted.confidence, "min_confidence": wanted.min_confidence}
-    for batch, answer in tagger.tag_batches(batches, threads, **sure):
+    for batch, answer in tagger.tag_batches(batches, threads, **sure, **options):
         writer.write(batch, answer)
+        count(batch.block.table.sentences, answer.broken, answer.inexact)
         after_batch()
 
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import io
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
@@ -62,21 +63,26 @@ class BlockConfidence:
 
 class Answer(NamedTuple):
     """Label ids of a batch, and how sure they are. If the model may abstain: what it first said, and which of
-    that it took back (the label `_` elsewhere)."""
+    that it took back (the label `_` elsewhere). Under constraints: those that sentences break, and sentences
+    that may have better labels."""
 
     ids: Ids
     confidence: BlockConfidence | None = None
     first_said: Ids | None = None
     taken_back: Ids | None = None
+    broken: Mapping[int, tuple[str, ...]] = MappingProxyType({})
+    inexact: frozenset[int] = frozenset()
 
 
 class Ranked(NamedTuple):
     """One of the best outputs of each sentence of a batch, their scores (NaN: a sentence has no more), and
-    how sure they are if the model gives probabilities."""
+    how sure they are if the model gives probabilities; under constraints as in `Answer`."""
 
     ids: Ids
     scores: Numbers
     confidence: BlockConfidence | None = None
+    broken: Mapping[int, tuple[str, ...]] = MappingProxyType({})
+    inexact: frozenset[int] = frozenset()
 
 
 class LabelWriter:
@@ -108,7 +114,9 @@ class LabelWriter:
         if batch.sentences is None:
             self._target.write(self._ranked_lines(batch, ranked, confidence))
             return
-        answers = [Answer(one.ids, one.confidence if confidence else None) for one in ranked]
+        answers = [
+            Answer(one.ids, one.confidence if confidence else None, broken=one.broken) for one in ranked
+        ]
         listed = [list(self._answered(batch, answer)) for answer in answers]
         for s, _ in enumerate(batch.sentences):
             outputs = [(one, sentences[s]) for one, sentences in zip(ranked, listed, strict=True)]
@@ -119,10 +127,14 @@ class LabelWriter:
         starts, sure = batch.block.table.sentence_starts.tolist(), answer.confidence
         confidences = itertools.repeat(None) if sure is None else sure.by_sentence(starts)
         bounds = zip(batch.sentences or (), starts, starts[1:], confidences, strict=False)
-        for sentence, first, last, confidence in bounds:
+        for s, (sentence, first, last, confidence) in enumerate(bounds):
             said = (answer.ids, answer.first_said, answer.taken_back)
             names = [self._names(ids[first:last]) for ids in said if ids is not None]
-            yield self._set(sentence, names, confidence)
+            found = self._set(sentence, names, confidence)
+            found.broken = answer.broken.get(s, ())
+            if found.broken and self._layout.format == "conllu":
+                found = commented(found, [f"# broken = {', '.join(found.broken)}"])
+            yield found
 
     def _names(self, ids: Ids) -> list[str]:
         return [self._labels[i] for i in ids.tolist()]

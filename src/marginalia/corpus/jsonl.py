@@ -199,6 +199,8 @@ def _said_beside(sentence: Sentence, by_characters: bool) -> Record:
             found["token_confidence"] = [round(p, 4) for p in sentence.certainty.tokens]
     if sentence.taken_back is not None:
         found["abstained"] = [_with_confidence(span, sentence) for span in sentence.taken_back]
+    if sentence.broken:
+        found["broken"] = list(sentence.broken)
     if sentence.alternatives:
         said = ("spans", "tags", "token_confidence")
         records = [

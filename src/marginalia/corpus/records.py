@@ -37,8 +37,9 @@ class Sentence:
     The column `attributes` holds not texts but the attributes of each token, as lists of strings or
     dictionaries. `offsets` are the character offsets of the tokens in `text`; `document` counts the document
     marks read so far; `origin` is what the reader kept to write the sentence back in the same shape. What a
-    model says may come with its certainty, with spans that it took back because it was not sure of them, and
-    with alternatives: labelled copies of the sentence, best first, and what is known of each.
+    model says may come with its certainty, with spans that it took back because it was not sure of them, with
+    constraints that it could not meet (`broken`), and with alternatives: labelled copies of the sentence,
+    best first, and what is known of each.
     """
 
     columns: dict[str, list[Any]]
@@ -51,6 +52,7 @@ class Sentence:
     origin: Any = field(default=None, repr=False, compare=False)
     certainty: Certainty | None = None
     taken_back: list[Span] | None = None
+    broken: tuple[str, ...] = ()
     alternatives: list[tuple[dict[str, Any], Sentence]] = field(default_factory=list)
 
     @property

@@ -1,6 +1,16 @@
 """Models in use: a saved model and a sentence give a structure."""
 
 from marginalia.decode.chain import ChainDecoder
+from marginalia.decode.constraints import (
+    At,
+    Before,
+    Constraints,
+    Count,
+    Never,
+    Only,
+    given,
+    read_constraints,
+)
 from marginalia.decode.decoder import Contribution, Term
 from marginalia.decode.explanation import Explanation, Reason, Side
 from marginalia.decode.foreign import convert
@@ -9,9 +19,15 @@ from marginalia.decode.tagged import Tagged
 from marginalia.decode.tagger import Tagger, load
 
 __all__ = [
+    "At",
+    "Before",
     "ChainDecoder",
+    "Constraints",
     "Contribution",
+    "Count",
     "Explanation",
+    "Never",
+    "Only",
     "Reason",
     "SegmentDecoder",
     "Side",
@@ -19,5 +35,7 @@ __all__ = [
     "Tagger",
     "Term",
     "convert",
+    "given",
     "load",
+    "read_constraints",
 ]

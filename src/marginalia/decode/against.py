@@ -3,37 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import islice
 from typing import NamedTuple
 
 from marginalia.config import suggestion
+from marginalia.corpus.batches import Batch
 from marginalia.corpus.blocks import Block
-from marginalia.corpus.records import Span
-from marginalia.corpus.schemes import spans_of, split_label
+from marginalia.decode.constraints import At, Constraints, Names
+from marginalia.decode.demands import Demands
 from marginalia.decode.structures import StructureInUse
 from marginalia.decode.tagged import UserLabels
 from marginalia.errors import DataError
+from marginalia.model import SavedModel
 
-MOST_TRIED = 100_000
-UNTYPED = "word"  # what a span is called if spans have no types
 _WISH = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?=(.+)")
-
-
-class Wish(NamedTuple):
-    """Tokens `start` to `end` (exclusive) are to have this label, or to be a span of this type."""
-
-    start: int
-    end: int
-    label: str
-    is_span: bool
-
-    def holds(self, labels: Sequence[str], scheme: str | None) -> bool:
-        """Whether labels, as users see them, are as wished."""
-        inside = labels[self.start : self.end]
-        if not self.is_span or scheme is None or self.label == "O":
-            return all(label == self.label for label in inside)
-        return Span(self.start, self.end, self.label) in spans_of(labels, scheme)
 
 
 class Other(NamedTuple):
@@ -45,8 +29,8 @@ class Other(NamedTuple):
 
 
 def other_output(
+    saved: SavedModel,
     decoder: StructureInUse,
-    model_labels: Sequence[str],
     shown: UserLabels,
     block: Block,
     chosen: Sequence[int],
@@ -58,60 +42,61 @@ def other_output(
     or `3-5=NP` (tokens count from 1; several with blanks between them): the best output that has this label
     or this span.
     """
-    parts = against.split() if isinstance(against, str) else list(against or ())
-    length = len(chosen)
-    if against is not None and not parts:
+    if against is None:
+        return _runner_up(decoder, block, chosen)
+    parts = against.split() if isinstance(against, str) else list(against)
+    if not parts:
         raise DataError("against: found nothing, expected labels, or a wish such as 3=B-NP or 3-5=NP")
-    wishes = _wishes(parts, length, shown) if isinstance(against, str) else []
-    if parts and not wishes:
-        return _given(decoder, shown, block, chosen, parts)
-    what = f"best with {' '.join(parts)}" if wishes else "runner-up"
-    scheme = shown.scheme
-    if wishes and all(wish.holds(shown.user_labels(chosen), scheme) for wish in wishes):
-        raise DataError(f"against: found {' '.join(parts)}, but that is what the model chose")
-    allowed = _allowed(wishes, shown, model_labels)
-    found = decoder.k_best(block, 0, None, allowed)
-    for ids, score in islice(found, MOST_TRIED):
-        labels = ids.tolist()
-        if labels != list(chosen) and all(w.holds(shown.user_labels(labels), scheme) for w in wishes):
-            return Other(labels, score, what)
+    wishes = _wishes(parts, len(chosen), shown) if isinstance(against, str) else []
     if not wishes:
-        raise DataError("there is nothing to compare with: the sentence has only one legal output")
-    raise DataError(f"against: there is no output with {' '.join(parts)} that the model could give")
+        return _given(decoder, shown, block, chosen, parts)
+    return _wished(Demands(saved, shown, Constraints(tuple(wishes))), decoder, shown, block, chosen, wishes)
 
 
-def _wishes(parts: Sequence[str], length: int, shown: UserLabels) -> list[Wish]:
+def _runner_up(decoder: StructureInUse, block: Block, chosen: Sequence[int]) -> Other:
+    for ids, score in islice(decoder.k_best(block, 0), 2):
+        if ids.tolist() != list(chosen):
+            return Other(ids.tolist(), score, "runner-up")
+    raise DataError("there is nothing to compare with: the sentence has only one legal output")
+
+
+def _wishes(parts: Sequence[str], length: int, shown: UserLabels) -> list[At]:
     """The wishes that all parts are; none if some part is none, or if all are labels."""
     matches = [_WISH.fullmatch(part) for part in parts]
     if not all(matches) or (len(parts) == length and all(part in shown.labels for part in parts)):
         return []
-    return list(_checked([match for match in matches if match], length, shown))
+    names = Names(shown.labels, shown.scheme)
+    return [_checked(match, length, names) for match in matches if match]
 
 
-def _checked(matches: Sequence[re.Match[str]], length: int, shown: UserLabels) -> Iterator[Wish]:
-    for match in matches:
-        first, last, label = int(match[1]), int(match[2] or match[1]), match[3]
-        if not 1 <= first <= last <= length:
-            raise DataError(f"against: found {match[0]}, expected tokens from 1 to {length}")
-        is_span = match[2] is not None and shown.scheme is not None
-        types = [split_label(name)[1] or UNTYPED if name != "O" else "O" for name in shown.labels]
-        names = list(dict.fromkeys(types if is_span else shown.labels))
-        if label not in names:
-            kind = "type of span" if is_span else "label"
-            raise DataError(
-                f"against: found {match[0]}: unknown {kind} '{label}'. {suggestion(label, names)}"
-            )
-        yield Wish(first - 1, last, "" if is_span and label == UNTYPED else label, is_span)
+def _checked(match: re.Match[str], length: int, names: Names) -> At:
+    first, last, name = int(match[1]), int(match[2] or match[1]), match[3]
+    if not 1 <= first <= last <= length:
+        raise DataError(f"against: found {match[0]}, expected tokens from 1 to {length}")
+    is_span = match[2] is not None and names.scheme is not None and name != "O"
+    known = list(names.types if is_span else names.labels)
+    if name not in known:
+        kind = "type of span" if is_span else "label"
+        raise DataError(f"against: found {match[0]}: unknown {kind} '{name}'. {suggestion(name, known)}")
+    return At(first, last, (name,))
 
 
-def _allowed(wishes: Sequence[Wish], shown: UserLabels, labels: Sequence[str]) -> dict[int, list[int]]:
-    """The model's labels that tokens may have so that the wishes can come true."""
-    found: dict[int, list[int]] = {}
-    for wish in wishes:
-        serving = [i for i, own in enumerate(labels) if shown.serves(own, wish.label, wish.is_span)]
-        for token in range(wish.start, wish.end):
-            found[token] = [i for i in serving if i in found.get(token, serving)]
-    return found
+def _wished(
+    demands: Demands,
+    decoder: StructureInUse,
+    shown: UserLabels,
+    block: Block,
+    chosen: Sequence[int],
+    wishes: Sequence[At],
+) -> Other:
+    said = " ".join(map(str, wishes))
+    if not demands.broken(shown.user_labels(chosen), wishes):
+        raise DataError(f"against: found {said}, but that is what the model chose")
+    [(outputs, _)] = demands.outputs(decoder, Batch(block))
+    if outputs.violations:
+        raise DataError(f"against: there is no output with {said} that the model could give")
+    ids, score = next(iter(outputs))
+    return Other(ids.tolist(), score, f"best with {said}")
 
 
 def _given(

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from marginalia import _core
 from marginalia.corpus.answers import BlockConfidence
-from marginalia.corpus.schemes import Scheme, convert, scheme_named, split_label
+from marginalia.corpus.schemes import convert, scheme_named, split_label
 from marginalia.errors import ModelError, SettingsError
 from marginalia.model import SavedModel
 
@@ -50,47 +50,45 @@ def shown_as_they_are(saved: SavedModel) -> bool:
 
 def spelling_of(saved: SavedModel, as_they_are: bool) -> _core.Spelling:
     """How the model's labels spell spans; `as_they_are`: labels of tokens are not looked at in parts."""
-    labels = saved.labels
-    shown = None if saved.encoding is None or saved.scheme is None else scheme_named(saved.scheme)
-    if saved.encoding is None:
-        types, relation = list(range(len(labels))), np.zeros((len(labels), len(labels)), np.uint8)
-        inside = [False] * len(labels)
-    else:
-        parts = [split_label(label) for label in labels]
-        keys = [
-            ("O",) if label == "O" else ("", kind) for label, (_, kind) in zip(labels, parts, strict=True)
-        ]
-        numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
-        types, inside = [numbers[key] for key in keys], [key != ("O",) for key in numbers]
-        relation = _relations(parts, types, inside, scheme_named(saved.encoding))
-    prefixes = (
-        np.zeros(0 if as_they_are else 9, np.uint8) if shown is None or as_they_are else _prefixes(shown)
-    )
+    types = _types(saved)
+    by_type = dict(zip(types, saved.labels, strict=True))
+    inside = [saved.encoding is not None and label != "O" for label in by_type.values()]
+    prefixes = np.zeros(0 if as_they_are else 9, np.uint8)
+    if saved.encoding is not None and saved.scheme is not None and not as_they_are:
+        prefixes = np.unique(prefix_table(saved.scheme), return_inverse=True)[1].astype(np.uint8).reshape(-1)
     return _core.Spelling(
-        np.array(types, np.uint32),
-        np.array(inside, np.uint8),
-        np.ascontiguousarray(relation).ravel(),
-        prefixes,
+        np.array(types, np.uint32), np.array(inside, np.uint8), relations_of(saved).ravel(), prefixes
     )
 
 
-def _relations(
-    parts: list[tuple[str, str]], types: list[int], inside: list[bool], scheme: Scheme
-) -> npt.NDArray[np.uint8]:
-    """How two labels relate that stand side by side."""
-    alphabet = sorted({prefix for prefix, _ in parts})
+def _types(saved: SavedModel) -> list[int]:
+    """The number of each label's type; plain tags are types of their own."""
+    if saved.encoding is None:
+        return list(range(len(saved.labels)))
+    keys = [("O",) if label == "O" else ("", split_label(label)[1]) for label in saved.labels]
+    numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
+    return [numbers[key] for key in keys]
+
+
+def relations_of(saved: SavedModel) -> npt.NDArray[np.uint8]:
+    """How two labels relate that stand side by side, [left, right]."""
+    size = len(saved.labels)
+    if saved.encoding is None:
+        return np.zeros((size, size), np.uint8)
+    scheme, kind = scheme_named(saved.encoding), np.array(_types(saved))
+    prefixes = [split_label(label)[0] for label in saved.labels]
+    alphabet = sorted(set(prefixes))
     joined = np.array([[scheme.joined(a, b, True) for b in alphabet] for a in alphabet], bool)
-    prefix = np.array([alphabet.index(p) for p, _ in parts], np.intp)
-    kind = np.array(types)
-    same = (kind[:, None] == kind[None, :]) & np.array(inside, bool)[kind][:, None]
+    prefix = np.array([alphabet.index(p) for p in prefixes], np.intp)
+    outside = np.array([label == "O" for label in saved.labels])
+    same = (kind[:, None] == kind[None, :]) & ~outside[:, None]
     relation = np.where(joined[np.ix_(prefix, prefix)], JOINED, TWINS)
     return np.where(same, relation, APART).astype(np.uint8)
 
 
-def _prefixes(scheme: Scheme) -> npt.NDArray[np.uint8]:
-    """The prefix of a token, as a number, by its relations to the tokens before and after it."""
-    numbers = {prefix: number for number, prefix in enumerate(sorted(scheme.prefixes))}
-    found = []
+def prefix_table(name: str) -> npt.NDArray[np.str_]:
+    """The prefix of a token by its relations to the tokens before and after it, [before, after]."""
+    scheme, found = scheme_named(name), []
     for before in (APART, TWINS, JOINED):
         for after in (APART, TWINS, JOINED):
             opens, closes = before != JOINED, after != JOINED
@@ -98,8 +96,8 @@ def _prefixes(scheme: Scheme) -> npt.NDArray[np.uint8]:
             prefix = prefix if opens or closes else scheme.inside
             prefix = scheme.twin_first if before == TWINS and scheme.twin_first else prefix
             prefix = scheme.twin_last if after == TWINS and scheme.twin_last else prefix
-            found.append(numbers[prefix])
-    return np.array(found, np.uint8)
+            found.append(prefix)
+    return np.array(found).reshape(3, 3)
 
 
 class Abstention:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -79,6 +79,40 @@ class Located(NamedTuple):
     texts: Sequence[str]
 
 
+class Compiled(NamedTuple):
+    """Demands on the chosen sentences of a block, for the core (decode/demands.py)."""
+
+    chosen: npt.NDArray[np.uint8]  # [sentences]
+    rules: _core.Rules
+    tokens: npt.NDArray[np.uint32]  # rows of sentence, token, set
+    spans: npt.NDArray[np.uint32]  # rows of sentence, first, last, set
+
+    def tokens_of(self, sentence: int) -> npt.NDArray[np.uint32]:
+        """Rows of token and set."""
+        rows = self.tokens.reshape(-1, 3)
+        return np.ascontiguousarray(rows[rows[:, 0] == sentence, 1:]).ravel()
+
+    def spans_of(self, sentence: int) -> npt.NDArray[np.uint32]:
+        """Rows of first token, last token and set."""
+        rows = self.spans.reshape(-1, 4)
+        return np.ascontiguousarray(rows[rows[:, 0] == sentence, 1:]).ravel()
+
+
+class ConstrainedOutputs(Protocol):
+    """Outputs with their scores, best first."""
+
+    @property
+    def violations(self) -> int:
+        """How often each of them breaks demands."""
+
+    @property
+    def exact(self) -> bool:
+        """Whether the first is known to be the best."""
+
+    def __iter__(self) -> Iterator[tuple[npt.NDArray[np.uint32], float]]:
+        """Best first."""
+
+
 @dataclass(frozen=True)
 class Parts(Generic[Shape]):
     """What a structure makes a decoder of."""
@@ -125,22 +159,30 @@ class Decoder(Generic[Shape]):
         return best
 
     def k_best(
-        self,
-        block: Block,
-        sentence: int,
-        k: int | None = None,
-        allowed: Mapping[int, Iterable[int]] | None = None,
+        self, block: Block, sentence: int, k: int | None = None
     ) -> Iterator[tuple[npt.NDArray[np.uint32], float]]:
-        """The outputs of a sentence with their scores, best first, lazily; all of them if k is None.
+        """The outputs of a sentence with their scores, best first, lazily; all of them if k is None."""
+        return islice(self._lattice(block, sentence).k_best(), k)
 
-        `allowed` gives, for some tokens, the labels that they may have.
+    def constrained(self, block: Block, sentence: int, demands: Compiled) -> ConstrainedOutputs:
+        """The outputs that meet demands as well as can be, with their scores, best first, lazily."""
+        found: ConstrainedOutputs = self._lattice(block, sentence).constrained(
+            demands.rules, demands.tokens_of(sentence), demands.spans_of(sentence)
+        )
+        return found
+
+    def constrain(
+        self, block: Block, ids: Ids, demands: Compiled, sentences: npt.NDArray[np.uint32]
+    ) -> tuple[Ids, npt.NDArray[np.uint32], npt.NDArray[np.uint8]]:
+        """Best label ids, changed where they break demands; for each sentence how often they still do, and
+        whether that is known to be the best.
+
+        Users see sentences that begin at the tokens `sentences`, of which those of the block may consist.
         """
-        lattice = self._lattice(block, sentence)
-        for token, labels in (allowed or {}).items():
-            mask = np.zeros(len(self._saved.labels), np.uint8)
-            mask[list(labels)] = 1
-            lattice.allow(token, mask)
-        return islice(lattice.k_best(), k)
+        found: tuple[Ids, npt.NDArray[np.uint32], npt.NDArray[np.uint8]] = self._model.constrain(
+            self._program(block), block.table, ids, *demands, sentences, self._space()
+        )
+        return found
 
     def score(self, block: Block, sentence: int, ids: npt.ArrayLike) -> float:
         """The score of a given output, -inf if it is not legal."""

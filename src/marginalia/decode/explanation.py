@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from marginalia.corpus.batches import Batch
 from marginalia.corpus.blocks import Block
-from marginalia.decode.against import other_output
+from marginalia.decode.against import Other, other_output
+from marginalia.decode.constraints import At
 from marginalia.decode.decoder import Term
+from marginalia.decode.demands import Demands, Met
 from marginalia.decode.structures import StructureInUse
 from marginalia.decode.tagged import Tagged, UserLabels
 from marginalia.decode.wording import words_of
@@ -19,7 +22,7 @@ from marginalia.model import SavedModel
 from marginalia.model.provenance import Citation, Provenance
 
 KINDS = ("feature", "transition", "dictionary", "constraint", "normaliser")
-"""What a score is split over. Constraints forbid outputs and add nothing to the scores of others."""
+"""What a score is split over. Constraints forbid outputs and add nothing to scores; they come first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,8 +136,12 @@ def explain(
     tokens: tuple[str, ...],
     against: str | Sequence[str] | None,
     cite: int = 0,
+    demands: Demands | None = None,
 ) -> Explanation:
-    """The explanation of the only sentence of a block."""
+    """The explanation of the only sentence of a block.
+
+    Under demands that the best output breaks, the one that meets them is compared with that one.
+    """
     if not tokens:
         raise DataError("found no tokens, expected at least one")
     provenance = Provenance(saved) if cite else None
@@ -142,20 +149,45 @@ def explain(
         raise ModelError(
             "the model does not know which examples taught it: train it with provenance=on to cite them."
         )
-    chosen = decoder.best(block).tolist()
-    other = other_output(decoder, saved.labels, user_labels, block, chosen, against)
+    free = decoder.best(block)
+    met = None if demands is None else demands.meet(decoder, block, Batch(block), 0, free)
+    chosen = (free if met is None else met.ids).tolist()
+    if against is None and chosen != free.tolist():
+        other = Other(free.tolist(), decoder.score(block, 0, free), "best without constraints")
+    else:
+        other = other_output(saved, decoder, user_labels, block, chosen, against)
     score = decoder.score(block, 0, chosen)
     pairs = _paired(decoder.terms(block, 0, chosen), decoder.terms(block, 0, other.ids))
     reasons = [_reason(saved, pair, len(tokens), provenance, cite) for pair in pairs]
     reasons.sort(key=lambda r: (-abs(r.difference), r.start, r.end, KINDS.index(r.kind), r.feature))
     labels = [tuple(user_labels.user_labels(ids)) for ids in (chosen, other.ids)]
+    if demands is not None:
+        reasons = [*_forbidding(demands, block, *labels), *reasons]
     return Explanation(
         Tagged(tokens, labels[0], saved.scheme, score),
         Tagged(tokens, labels[1], saved.scheme, other.score),
         other.what,
         tuple(reasons),
-        tuple(_notes(saved)),
+        (*_notes(saved), *(_notes_of_constraints(met) if met is not None else ())),
     )
+
+
+def _forbidding(
+    demands: Demands, block: Block, chosen: tuple[str, ...], other: tuple[str, ...]
+) -> Iterator[Reason]:
+    """The constraints that only the chosen output meets; they add nothing to scores."""
+    for said in demands.of_sentences(Batch(block), 0)[0]:
+        if demands.broken(other, [said]) and not demands.broken(chosen, [said]):
+            start, end = (said.first - 1, said.last) if isinstance(said, At) else (0, len(chosen))
+            words = f"the constraint '{said}' forbids the other output"
+            yield Reason("constraint", words, str(said), None, start, end, None, None, 0.0)
+
+
+def _notes_of_constraints(met: Met) -> Iterator[str]:
+    if 0 in met.broken:
+        yield f"no output meets all constraints; the chosen one breaks: {', '.join(met.broken[0])}"
+    if 0 in met.inexact:
+        yield "there may be better outputs that meet the constraints: not all could be looked at"
 
 
 def _notes(saved: SavedModel) -> Iterable[str]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from marginalia import _core
 from marginalia.config import Setting
 from marginalia.corpus.blocks import Block
 from marginalia.decode import chain, segments
-from marginalia.decode.decoder import Contribution, Term
+from marginalia.decode.decoder import Compiled, ConstrainedOutputs, Contribution, Term
 from marginalia.features.compiling import compile_program, compile_segment_program
 from marginalia.features.list_templates import LIST_TEMPLATES, SEGMENT_LIST_TEMPLATES
 from marginalia.features.program import Program
@@ -118,13 +118,22 @@ class StructureInUse(Protocol):
         """The best label ids of all tokens of a block."""
 
     def k_best(
+        self, block: Block, sentence: int, k: int | None = None
+    ) -> Iterator[tuple[npt.NDArray[np.uint32], float]]:
+        """The outputs of a sentence with their scores, best first, lazily."""
+
+    def constrained(self, block: Block, sentence: int, demands: Compiled) -> ConstrainedOutputs:
+        """The outputs that meet demands as well as can be, with their scores, best first, lazily."""
+
+    def constrain(
         self,
         block: Block,
-        sentence: int,
-        k: int | None = None,
-        allowed: Mapping[int, Iterable[int]] | None = None,
-    ) -> Iterator[tuple[npt.NDArray[np.uint32], float]]:
-        """The outputs of a sentence with their scores, best first, lazily; `allowed`: labels of tokens."""
+        ids: npt.NDArray[np.int32],
+        demands: Compiled,
+        sentences: npt.NDArray[np.uint32],
+    ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.uint32], npt.NDArray[np.uint8]]:
+        """Best label ids, changed where they break demands; for each sentence how often they still do, and
+        whether that is known to be the best."""
 
     def features_of(self, block: Block, sentence: int, ids: Sequence[int]) -> list[Contribution]:
         """The features of an output with their weights."""

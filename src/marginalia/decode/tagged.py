@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -16,7 +16,7 @@ from marginalia.corpus.answers import Answer
 from marginalia.corpus.batches import Batch
 from marginalia.corpus.blocks import Block
 from marginalia.corpus.records import Span
-from marginalia.corpus.schemes import convert, labels_of, spans_of, split_label, validate
+from marginalia.corpus.schemes import convert, labels_of, spans_of, validate
 from marginalia.decode.confidence import shown_as_they_are
 from marginalia.errors import DataError
 from marginalia.model import SavedModel
@@ -32,6 +32,9 @@ class Tagged:
     If it was asked for: how probable all of it is (`confidence`; for a model of documents: its document),
     each label, and each of the `spans`; and the spans or tags that the model took back because it was not
     sure enough (`abstained`), with their confidence. `label_confidence` is that of the labels before.
+
+    Under constraints: those that it breaks, because no output meets all of them (`broken`), and whether it is
+    known to be the best of all that break no more (`exact`).
     """
 
     tokens: tuple[Any, ...]
@@ -42,6 +45,8 @@ class Tagged:
     label_confidence: tuple[float, ...] | None = None
     span_confidence: tuple[float, ...] | None = None
     abstained: tuple[tuple[Span, float], ...] = ()
+    broken: tuple[str, ...] = ()
+    exact: bool = True
 
     @cached_property
     def spans(self) -> tuple[Span, ...]:
@@ -62,7 +67,8 @@ def tagged(
     for s, record in enumerate(batch.sentences or ()):
         here = slice(starts[s], starts[s + 1])
         labels = tuple(names[i] for i in answer.ids[here].tolist())
-        plain = Tagged(tuple(record.columns[word]), labels, scheme)
+        broken, exact = answer.broken.get(s, ()), s not in answer.inexact
+        plain = Tagged(tuple(record.columns[word]), labels, scheme, broken=broken, exact=exact)
         if confidences is None:
             yield plain
             continue
@@ -83,10 +89,8 @@ def _with_confidence(
         by_span, kept = {}, ()
         pairs = zip(said, plain.labels, tokens, strict=True)
         gone = [(Span(i, i + 1, old), p) for i, (old, new, p) in enumerate(pairs) if old != new]
-    return Tagged(
-        plain.tokens,
-        plain.labels,
-        plain.scheme,
+    return replace(
+        plain,
         confidence=whole,
         label_confidence=tuple(tokens),
         span_confidence=tuple(by_span[span] for span in kept),
@@ -99,20 +103,20 @@ class UserLabels:
 
     def __init__(self, saved: SavedModel) -> None:
         self._saved, self.scheme = saved, saved.scheme
-        self._same = shown_as_they_are(saved)
-        self.labels = list(saved.labels) if self._same else _all_labels(saved)
+        self.same = shown_as_they_are(saved)
+        self.labels = list(saved.labels) if self.same else _all_labels(saved)
         self._numbers = {label: i for i, label in enumerate(self.labels)}
 
     def user_labels(self, ids: Sequence[int] | npt.NDArray[Any]) -> list[str]:
         """The labels of an output as users see them."""
         labels = [self._saved.labels[i] for i in ids]
-        if self._same or self._saved.encoding is None or self._saved.scheme is None:
+        if self.same or self._saved.encoding is None or self._saved.scheme is None:
             return labels
         return convert(labels, self._saved.encoding, self._saved.scheme)
 
     def user_ids(self, ids: Ids, block: Block) -> Ids:
         """The same as numbers into `labels`, for all sentences of a block."""
-        if self._same:
+        if self.same:
             return ids
         starts = block.table.sentence_starts.tolist()
         out: list[int] = []
@@ -126,7 +130,7 @@ class UserLabels:
             if label not in self._numbers:
                 more = suggestion(label, self.labels)
                 raise DataError(f"label {position}: found '{label}', which the model does not give. {more}")
-        if self._same:
+        if self.same:
             return [self._numbers[label] for label in labels]
         self.check(labels)
         numbers = {label: i for i, label in enumerate(self._saved.labels)}
@@ -141,12 +145,6 @@ class UserLabels:
         """An error if the user's scheme does not allow such labels."""
         if self.scheme is not None and (problems := validate(labels, self.scheme)):
             raise DataError(f"label {problems[0].position + 1}: {problems[0].why}")
-
-    def serves(self, own: str, label: str, is_type: bool) -> bool:
-        """Whether one of the model's labels may stand where a user wants a label, or a span of a type."""
-        if (self._same and not is_type) or "O" in (own, label):
-            return own == label
-        return split_label(own)[1] == (label if is_type else split_label(label)[1])
 
 
 def _all_labels(saved: SavedModel) -> list[str]:

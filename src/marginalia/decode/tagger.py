@@ -19,6 +19,8 @@ from marginalia.corpus.blocks import ATTRIBUTES, Block, is_attributes, pack
 from marginalia.corpus.records import Sentence
 from marginalia.corpus.streams import Source, Target, open_target
 from marginalia.decode.confidence import Abstention, needed_temperature, temperature_of
+from marginalia.decode.constraints import Constraint, Constraints, Said
+from marginalia.decode.demands import Demands, Met
 from marginalia.decode.explanation import Explanation, explain
 from marginalia.decode.structures import STRUCTURES
 from marginalia.decode.tagged import Tagged, UserLabels, tagged
@@ -69,15 +71,24 @@ class Tagger:
         return temperature_of(self.saved)
 
     def tag(
-        self, sentence: Input, *, confidence: bool = False, min_confidence: float | None = None
+        self,
+        sentence: Input,
+        *,
+        confidence: bool = False,
+        min_confidence: float | None = None,
+        constraints: Said = (),
     ) -> Tagged:
         """Label one sentence: its tokens, or a mapping from column names to values if it needs several; of
         models of explicit attributes a list of strings or a dictionary for each token.
 
         With `confidence` the result says how probable it is, and its labels and spans. With
         `min_confidence`, spans of less become O and tags of less `_`; `abstained` of the result lists them.
+
+        `constraints` (docs/constraints.md) are met by the labels before any are taken back: the best ones of
+        all that do, or that break as few as possible, which `broken` of the result lists.
         """
-        return self.tag_all([sentence], confidence=confidence, min_confidence=min_confidence)[0]
+        options = {"confidence": confidence, "min_confidence": min_confidence}
+        return self.tag_all([sentence], constraints=constraints, **options)[0]  # type: ignore[arg-type]
 
     def tag_all(
         self,
@@ -86,6 +97,7 @@ class Tagger:
         *,
         confidence: bool = False,
         min_confidence: float | None = None,
+        constraints: Said = (),
     ) -> list[Tagged]:
         """Label sentences, as `tag` does; the result does not depend on the number of threads."""
         records = [self._record(sentence, number) for number, sentence in enumerate(sentences)]
@@ -93,7 +105,11 @@ class Tagger:
         batches = (Batch(pack(part, self.feature_columns), part) for part in parts)
         names = self.written_labels(min_confidence)
         confidence = confidence or min_confidence is not None
-        answers = self.tag_batches(batches, threads, confidence=confidence, min_confidence=min_confidence)
+        demanded = Constraints.of(constraints)
+        demanded.check_numbers(len(records))
+        answers = self.tag_batches(
+            batches, threads, confidence=confidence, min_confidence=min_confidence, constraints=demanded
+        )
         word, scheme = self.feature_columns[0], self.saved.scheme
         return [one for batch, answer in answers for one in tagged(batch, answer, names, word, scheme)]
 
@@ -104,37 +120,63 @@ class Tagger:
         *,
         confidence: bool = False,
         min_confidence: float | None = None,
+        constraints: Said = (),
+        given: str | None = None,
     ) -> Iterator[tuple[Batch, Answer]]:
         """Answers for batch after batch, in order; only a few are in memory at a time.
 
-        Their label ids are into `written_labels(min_confidence)`.
+        Their label ids are into `written_labels(min_confidence)`. `given`: a column of the batches with
+        labels that are to be kept, or `spans` for those of records.
         """
         abstain = None if min_confidence is None else self._abstention(min_confidence)
         temperature = needed_temperature(self.saved) if confidence or abstain else None
+        demands = self._demands(constraints, given)
 
-        def answer(batch: Batch) -> tuple[Batch, Answer]:
-            ids, said = self.best_ids(batch.block)
+        def answer(numbered: tuple[int, Batch]) -> tuple[Batch, Answer]:
+            before, batch = numbered
+            unit = self._unit(batch.block)
+            met = Met(self.decoder.best(unit))
+            if demands is not None:
+                met = demands.meet(self.decoder, unit, batch, before, met.ids)
+            said = self._shown.user_ids(met.ids, batch.block)
+            plain = Answer(said, broken=met.broken, inexact=met.inexact)
             if temperature is None:
-                return batch, Answer(said)
-            sure = self.confidence_of(batch.block, ids, temperature)
+                return batch, plain
+            sure = self.confidence_of(batch.block, met.ids, temperature)
             if abstain is None:
-                return batch, Answer(said, sure)
+                return batch, plain._replace(confidence=sure)
             left, taken = abstain(said, sure, batch.block.table.sentence_starts.tolist())
-            return batch, Answer(left, sure if confidence else None, said, taken)
+            shown = sure if confidence else None
+            return batch, plain._replace(ids=left, confidence=shown, first_said=said, taken_back=taken)
 
-        yield from in_order(answer, batches, threads)
+        yield from in_order(answer, _numbered(batches), threads)
+
+    def _demands(self, constraints: Said, given: str | None = None) -> Demands | None:
+        said = Constraints.of(constraints)
+        return Demands(self.saved, self._shown, said, given) if said or given is not None else None
 
     def written_labels(self, min_confidence: float | None = None) -> tuple[str, ...]:
         """`labels`, and those that stand where a model abstains."""
         return self.labels if min_confidence is None else self._abstention(min_confidence).labels
 
     def nbest_batches(
-        self, batches: Iterable[Batch], k: int, threads: int = 1
+        self,
+        batches: Iterable[Batch],
+        k: int,
+        threads: int = 1,
+        *,
+        constraints: Said = (),
+        given: str | None = None,
     ) -> Iterator[tuple[Batch, list[Ranked]]]:
         """The k best outputs of each sentence of batch after batch; with confidence if the model has it."""
         _check_k(k)
         self.check_nbest()
-        yield from in_order(lambda batch: (batch, self._ranked(batch.block, k)), batches, threads)
+        demands = self._demands(constraints, given)
+
+        def ranked(numbered: tuple[int, Batch]) -> tuple[Batch, list[Ranked]]:
+            return numbered[1], self._ranked(*numbered, k, demands)
+
+        yield from in_order(ranked, _numbered(batches), threads)
 
     def check_nbest(self) -> None:
         """An error if the model does not label sentence by sentence."""
@@ -143,8 +185,12 @@ class Tagger:
                 "k-best outputs are those of sentences, but this model labels whole documents."
             )
 
-    def nbest(self, sentence: Input, k: int, *, confidence: bool = False) -> list[Tagged]:
+    def nbest(
+        self, sentence: Input, k: int, *, confidence: bool = False, constraints: Said = ()
+    ) -> list[Tagged]:
         """The k best outputs with their scores, best first; fewer if there are not so many legal ones.
+
+        With `constraints`, of all that break as few of them as possible.
 
         If the model gives probabilities, each has its own as `confidence`; with `confidence`, its labels
         and spans have theirs too.
@@ -152,27 +198,35 @@ class Tagger:
         _check_k(k)
         if confidence:
             needed_temperature(self.saved)
-        found = list(islice(self._outputs(sentence), k))
+        found = list(islice(self._outputs(sentence, constraints), k))
         return [self._with_certainty(sentence, *one) if confidence else one[0] for one in found]
 
-    def iter_nbest(self, sentence: Input) -> Iterator[Tagged]:
+    def iter_nbest(self, sentence: Input, *, constraints: Said = ()) -> Iterator[Tagged]:
         """All legal outputs with their scores, best first, each made when it is asked for."""
-        return (tagged for tagged, _ in self._outputs(sentence))
+        return (tagged for tagged, _ in self._outputs(sentence, constraints))
 
-    def _outputs(self, sentence: Input) -> Iterator[tuple[Tagged, Ids]]:
+    def _outputs(self, sentence: Input, constraints: Said) -> Iterator[tuple[Tagged, Ids]]:
         record = self._record(sentence)
         tokens = tuple(record.columns[self.feature_columns[0]])
         block = pack([record], self.feature_columns)
         first: tuple[float, float] | None = None  # score and probability of the best
-        for ids, score in self.decoder.k_best(block, 0):
+        demands, exact = self._demands(constraints), True
+        demanded: tuple[Constraint, ...] = ()
+        if demands is None:
+            outputs = self.decoder.k_best(block, 0)
+        else:
+            [(found, demanded)] = demands.outputs(self.decoder, Batch(block, [record]))
+            outputs, exact = iter(found), found.exact
+        for ids, score in outputs:
             labels = tuple(self._shown.user_labels(ids.tolist()))
-            found = np.ascontiguousarray(ids, np.int32)
+            own = np.ascontiguousarray(ids, np.int32)
             if self.temperature is not None and first is None:
-                first = score, float(self.confidence_of(block, found, self.temperature).sentence[0])
+                first = score, float(self.confidence_of(block, own, self.temperature).sentence[0])
             whole = None
             if self.temperature is not None and first is not None:
                 whole = first[1] * math.exp((score - first[0]) / self.temperature)
-            yield Tagged(tokens, labels, self.saved.scheme, score, whole), found
+            broken = () if demands is None else demands.broken(labels, demanded)
+            yield Tagged(tokens, labels, self.saved.scheme, score, whole, broken=broken, exact=exact), own
 
     def _with_certainty(self, sentence: Input, tagged: Tagged, ids: Ids) -> Tagged:
         block = pack([self._record(sentence)], self.feature_columns)
@@ -180,10 +234,20 @@ class Tagger:
         token, span = tuple(sure.token.tolist()), tuple(sure.span.tolist())
         return replace(tagged, label_confidence=token, span_confidence=span)
 
-    def _ranked(self, block: Block, k: int) -> list[Ranked]:
+    def _ranked(self, before: int, batch: Batch, k: int, demands: Demands | None) -> list[Ranked]:
         """The outputs of all sentences, by rank; where one has no more, its best stands in."""
-        starts = block.table.sentence_starts.tolist()
-        outputs = [list(self.decoder.k_best(block, s, k)) for s in range(len(starts) - 1)]
+        block = batch.block
+        broken, inexact = {}, set()
+        if demands is None:
+            outputs = [list(self.decoder.k_best(block, s, k)) for s in range(block.table.sentences)]
+        else:
+            outputs = []
+            for s, (found, demanded) in enumerate(demands.outputs(self.decoder, batch, before)):
+                outputs.append(list(islice(iter(found), k)))
+                if found.violations:
+                    broken[s] = demands.broken(self._shown.user_labels(outputs[s][0][0]), demanded)
+                if not found.exact:
+                    inexact.add(s)
         ranked = []
         for rank in range(max([len(listed) for listed in outputs], default=1)):
             chosen = [listed[rank if rank < len(listed) else 0] for listed in outputs]
@@ -193,22 +257,31 @@ class Tagger:
                 for one, listed in zip(chosen, outputs, strict=True)
             ]
             sure = None if self.temperature is None else self.confidence_of(block, ids, self.temperature)
-            ranked.append(Ranked(self._shown.user_ids(ids, block), np.array(scores), sure))
+            shown = self._shown.user_ids(ids, block)
+            ranked.append(Ranked(shown, np.array(scores), sure, broken, frozenset(inexact)))
         return ranked
 
     def explain(
-        self, sentence: Input, against: str | Sequence[str] | None = None, *, cite: int = 0
+        self,
+        sentence: Input,
+        against: str | Sequence[str] | None = None,
+        *,
+        cite: int = 0,
+        constraints: Said = (),
     ) -> Explanation:
         """Why the model labels a sentence as it does: its choice against another output, term by term.
 
         `against`: None for the runner-up, a list of labels, or a wish such as "3=B-NP" or "3-5=NP" (tokens
         count from 1), which stands for the best output that has this label or span. `cite`: how many of the
         training examples that taught a weight most are named with each reason (see docs/provenance.md).
+        Under `constraints` that change the output, it is compared with the one it would be without them.
         """
         record = self._record(sentence)
         block = pack([record], self.feature_columns)
         tokens = tuple(block.readable(self.feature_columns[0]))
-        return explain(self.saved, self.decoder, self._shown, block, tokens, against, cite)
+        return explain(
+            self.saved, self.decoder, self._shown, block, tokens, against, cite, self._demands(constraints)
+        )
 
     def marginals(self, sentence: Input) -> npt.NDArray[np.float64]:
         """P(label | sentence) of each token, [tokens, model labels], taking scores as log-probabilities.
@@ -320,6 +393,14 @@ def items_of(sequence: Any) -> list[Any] | None:
 def _check_k(k: int) -> None:
     if k < 1:
         raise SettingsError(f"found k = {k}, expected at least 1.")
+
+
+def _numbered(batches: Iterable[Batch]) -> Iterator[tuple[int, Batch]]:
+    """Batches with the number of sentences before each."""
+    before = 0
+    for batch in batches:
+        yield before, batch
+        before += batch.block.table.sentences
 
 
 def in_order(work: Callable[[Any], T], items: Iterable[Any], threads: int) -> Iterator[T]:

@@ -48,7 +48,7 @@ def _reasons(explanation: Explanation, top: int | None, paint: Paint) -> Iterato
     shown = explanation.reasons[:top]
     for reason in shown:
         told = f"{where(explanation, reason)}: {reason.words}{sides(reason)}"
-        yield f"{_number(reason.difference, paint)}  {told}"
+        yield f"{_part(reason, paint)}  {told}"
         for citation in reason.citations:
             seen = "" if len(citation.labels) == 0 else f" with {' → '.join(citation.labels)}"
             yield paint(f"{citation.part:+14.{_DIGITS}f}  taught{seen} by {citation.where}", _DIM)
@@ -66,6 +66,12 @@ def rounded_rest(explanation: Explanation, top: int | None) -> tuple[int, float]
     return explanation.rest(top)[0], round(round(explanation.difference, _DIGITS) - shown, _DIGITS)
 
 
+def _part(reason: Reason, paint: Paint) -> str:
+    if reason.kind == "constraint":
+        return paint(f"{'forbidden':>10}", _AGAINST)
+    return _number(reason.difference, paint)
+
+
 def _number(value: float, paint: Paint) -> str:
     return paint(f"{value:+10.{_DIGITS}f}", _FOR if value > 0 else _AGAINST)
 
@@ -81,7 +87,7 @@ def sides(reason: Reason) -> str:
     """What each output has of a reason."""
     given = [("", reason.chosen), ("against ", reason.other)]
     said = [f"{before}{_side(side)}" for before, side in given if side is not None]
-    return f"  ({', '.join(said)})"
+    return f"  ({', '.join(said)})" if said else ""
 
 
 def _side(side: Side) -> str:

@@ -1,0 +1,50 @@
+#include "search/constraints.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include "arrays.hpp"
+#include "bind.hpp"
+
+using namespace marginalia;
+
+namespace {
+
+using Sets = nb::ndarray<const std::uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using CountFields = std::tuple<std::uint32_t, std::uint32_t, std::optional<std::uint32_t>>;
+using PairFields = std::pair<std::uint32_t, std::uint32_t>;
+
+std::vector<Rules::Pair> pairs_of(const std::vector<PairFields>& fields) {
+  std::vector<Rules::Pair> pairs;
+  for (const auto& [first, second] : fields) pairs.push_back({first, second});
+  return pairs;
+}
+
+void make_rules(Rules* self, std::size_t labels, const Input<std::uint8_t>& relation, const Sets& sets,
+                std::vector<std::uint32_t> everywhere, const std::vector<CountFields>& counts,
+                const std::vector<PairFields>& orders, const std::vector<PairFields>& neighbours) {
+  Rules rules;
+  rules.labels = labels;
+  rules.relation.assign(relation.data(), relation.data() + relation.size());
+  for (std::size_t i = 0; i < sets.shape(0); ++i) {
+    const std::uint8_t* row = sets.data() + i * sets.shape(1);
+    rules.sets.emplace_back(row, row + sets.shape(1));
+  }
+  rules.everywhere = std::move(everywhere);
+  for (const auto& [set, least, most] : counts) rules.counts.push_back({set, least, most.value_or(kNoLimit)});
+  rules.orders = pairs_of(orders);
+  rules.neighbours = pairs_of(neighbours);
+  rules.check();
+  new (self) Rules(std::move(rules));
+}
+
+}  // namespace
+
+void bind_constraints(nb::module_& m) {
+  using namespace nb::literals;
+  nb::class_<Rules>(m, "Rules", "Demands on outputs, said in sets of contexts of tokens.")
+      .def("__init__", &make_rules, "labels"_a, nb::arg("relation").noconvert(), nb::arg("sets").noconvert(),
+           "everywhere"_a, "counts"_a, "orders"_a, "neighbours"_a);
+}

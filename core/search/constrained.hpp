@@ -1,0 +1,422 @@
+// Outputs that meet demands as well as can be: fewest violations first, then by score. The search is
+// Viterbi's on the product of a structure's states and the memories of a `Watch`, of which only those are
+// made that can be reached. With all its arcs kept, best-first search from the end gives output after output.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <queue>
+#include <span>
+#include <stdexcept>
+#include <vector>
+
+#include "search/constraints.hpp"
+#include "search/lattice.hpp"
+#include "search/structure.hpp"
+
+namespace marginalia {
+
+// Of an output or a part of one.
+struct Merit {
+  std::uint32_t violations = 0;
+  double score = 0.0;
+
+  bool better_than(const Merit& other) const {
+    return violations != other.violations ? violations < other.violations : score > other.score;
+  }
+  Merit operator+(const Merit& more) const { return {violations + more.violations, score + more.score}; }
+};
+
+template <class Walks>
+class ConstrainedSearch {
+ public:
+  // All must outlive it. `keep`: for all outputs, else for the best one alone.
+  ConstrainedSearch(const Walks& walks, const Demands& demands, const Watch& watch, bool keep)
+      : walks_(walks), demands_(demands), watch_(watch), keep_(keep) {}
+
+  // False if that would take too much memory.
+  bool run();
+  // After run(): the best output; nothing if the structure has no legal one.
+  std::optional<Output> best() const;
+  // After run(), if all are kept: output after output, best first; nothing when there are no more.
+  std::optional<Output> next();
+
+ private:
+  static constexpr std::uint32_t kNone = UINT32_MAX;
+  // Places, of which 12 bytes stay; or places and arcs, if all outputs are kept, of 48 and 32 bytes.
+  static constexpr std::size_t kMostMade = std::size_t{1} << 26, kMostKept = std::size_t{1} << 23;
+
+  struct Place {  // an open or closed state at a token, with a memory
+    std::uint64_t memory;
+    Merit best;
+    std::uint32_t state;
+    std::uint32_t from;    // the place before it on the best way
+    std::uint32_t tokens;  // closed: of its part
+    std::uint32_t twin;    // another place with the same state
+    std::uint32_t arcs;    // all ways to it
+  };
+  struct Arc {
+    Merit merit;  // of the step alone
+    std::uint32_t from, tokens, next;
+  };
+  struct Trace {  // what the best way back needs of a place
+    std::uint32_t state, from, tokens;
+  };
+  struct Layer {  // all places at a token
+    std::vector<Place> places;
+    std::vector<std::uint32_t> first;  // by state
+    std::vector<Trace> traces;
+  };
+  struct Step {    // of an output that is looked for from its end
+    Merit behind;  // of all that follows
+    std::uint32_t t, place, parent, tokens;
+    bool open;
+  };
+  struct Candidate {
+    Merit merit;
+    std::uint64_t number;  // ties: first come, first served
+    std::uint32_t step;
+    bool operator<(const Candidate& other) const {
+      if (merit.better_than(other.merit) || other.merit.better_than(merit))
+        return other.merit.better_than(merit);
+      return number > other.number;
+    }
+  };
+
+  void reach(Layer& layer, std::size_t states, std::size_t state, std::uint64_t memory, const Merit& merit,
+             const Merit& step, std::uint32_t from, std::uint32_t tokens);
+  void open(std::size_t t);
+  void close(std::size_t t);
+  void end();
+  void leave(Layer& layer) const;
+  void push(const Merit& so_far, const Step& step);
+  void expand(const Step& step, std::uint32_t number);
+  Output output_of(std::uint32_t step) const;
+
+  const Walks& walks_;
+  const Demands& demands_;
+  const Watch& watch_;
+  bool keep_;
+  std::size_t made_ = 0;
+  std::vector<Layer> open_, closed_;
+  Layer end_;
+  std::vector<Arc> arcs_;
+  std::vector<Step> steps_;
+  std::priority_queue<Candidate> queue_;
+  bool started_ = false;
+  std::uint64_t pushed_ = 0;
+};
+
+template <class Walks>
+void ConstrainedSearch<Walks>::reach(Layer& layer, std::size_t states, std::size_t state,
+                                     std::uint64_t memory, const Merit& merit, const Merit& step,
+                                     std::uint32_t from, std::uint32_t tokens) {
+  if (merit.score == kIllegal) return;
+  if (layer.first.empty()) layer.first.assign(states, kNone);
+  std::uint32_t found = layer.first[state];
+  while (found != kNone && layer.places[found].memory != memory) found = layer.places[found].twin;
+  if (found == kNone) {
+    found = static_cast<std::uint32_t>(layer.places.size());
+    layer.places.push_back(
+        {memory, merit, static_cast<std::uint32_t>(state), from, tokens, layer.first[state], kNone});
+    layer.first[state] = found;
+    ++made_;
+  } else if (merit.better_than(layer.places[found].best)) {
+    Place& place = layer.places[found];
+    place.best = merit;
+    place.from = from;
+    place.tokens = tokens;
+  }
+  if (!keep_) return;
+  arcs_.push_back({step, from, tokens, layer.places[found].arcs});
+  layer.places[found].arcs = static_cast<std::uint32_t>(arcs_.size() - 1);
+  ++made_;
+}
+
+// The parts that begin at token t, after those that were closed before it.
+template <class Walks>
+void ConstrainedSearch<Walks>::open(std::size_t t) {
+  const std::size_t states = walks_.open_states(t);
+  if (t == 0) {
+    walks_.for_starts([&](std::size_t state, double score) {
+      reach(open_[0], states, state, Watch::kStart, {0, score}, {0, score}, kNone, 0);
+    });
+    return;
+  }
+  const std::vector<Place>& before = closed_[t - 1].places;
+  for (std::uint32_t from = 0; from < before.size(); ++from) {
+    const Place place = before[from];
+    const std::uint32_t left = walks_.label_of_closed(place.state);
+    std::array<std::optional<Watch::Left>, 3> leaving;  // by the relation to what follows
+    walks_.for_next(t, place.state, [&](std::size_t state, double score) {
+      const std::uint8_t after = demands_.relation(t, left, walks_.label(state, 0));
+      if (!leaving[after]) leaving[after] = watch_.leave(t - 1, left, after, place.memory);
+      const Merit step{leaving[after]->violations, score};
+      reach(open_[t], states, state, leaving[after]->memory, place.best + step, step, from, 0);
+    });
+  }
+}
+
+// What the parts that begin at token t may become.
+template <class Walks>
+void ConstrainedSearch<Walks>::close(std::size_t t) {
+  const std::vector<Place>& places = open_[t].places;
+  for (std::uint32_t from = 0; from < places.size(); ++from) {
+    const Place& place = places[from];
+    Watch::Left inside{place.memory, 0};
+    for (std::size_t tokens = 1; tokens <= walks_.longest(t); ++tokens) {
+      const std::size_t last = t + tokens - 1;
+      if (tokens > 1) {  // one more token inside, if the type has such labels
+        const std::uint32_t label = walks_.label(place.state, tokens - 1);
+        if (label >= demands_.labels()) break;
+        const std::uint32_t before = walks_.label(place.state, tokens - 2);
+        const Watch::Left left =
+            watch_.leave(last - 1, before, demands_.relation(last, before, label), inside.memory);
+        inside = {left.memory, inside.violations + left.violations};
+      }
+      const Merit step{inside.violations, walks_.part(t, place.state, tokens)};
+      reach(closed_[last], walks_.closed_states(last), walks_.closed(place.state, tokens), inside.memory,
+            place.best + step, step, from, static_cast<std::uint32_t>(tokens));
+    }
+  }
+}
+
+template <class Walks>
+void ConstrainedSearch<Walks>::end() {
+  const std::size_t last = walks_.length() - 1;
+  const std::vector<Place>& places = closed_[last].places;
+  for (std::uint32_t from = 0; from < places.size(); ++from) {
+    const Place& place = places[from];
+    const Watch::Left left = watch_.leave(last, walks_.label_of_closed(place.state), kApart, place.memory);
+    const Merit step{left.violations, walks_.end(place.state)};
+    reach(end_, 1, 0, Watch::kStart, place.best + step, step, from, 0);
+  }
+}
+
+// All ways from a layer have been taken: only what is needed to come back stays.
+template <class Walks>
+void ConstrainedSearch<Walks>::leave(Layer& layer) const {
+  layer.first = std::vector<std::uint32_t>();  // not {}, which would keep the memory
+  if (keep_) return;
+  layer.traces.reserve(layer.places.size());
+  for (const Place& place : layer.places) layer.traces.push_back({place.state, place.from, place.tokens});
+  layer.places = std::vector<Place>();
+}
+
+template <class Walks>
+bool ConstrainedSearch<Walks>::run() {
+  open_.resize(walks_.length());
+  closed_.resize(walks_.length());
+  for (std::size_t t = 0; t < walks_.length(); ++t) {
+    open(t);
+    if (t > 0) leave(closed_[t - 1]);
+    close(t);
+    leave(open_[t]);
+    if (made_ > (keep_ ? kMostKept : kMostMade)) return false;
+  }
+  if (walks_.length() == 0) return true;
+  end();
+  leave(closed_.back());
+  return true;
+}
+
+template <class Walks>
+std::optional<Output> ConstrainedSearch<Walks>::best() const {
+  Output output(walks_.length());
+  if (walks_.length() == 0) return output;
+  if (end_.places.empty()) return std::nullopt;
+  std::size_t end = walks_.length();
+  for (std::uint32_t at = end_.places[0].from; end != 0;) {
+    const Trace& closed = closed_[end - 1].traces[at];
+    const std::size_t begin = end - closed.tokens;
+    const Trace& open = open_[begin].traces[closed.from];
+    for (std::size_t i = 0; i < closed.tokens; ++i) output[begin + i] = walks_.label(open.state, i);
+    at = open.from;
+    end = begin;
+  }
+  return output;
+}
+
+template <class Walks>
+void ConstrainedSearch<Walks>::push(const Merit& so_far, const Step& step) {
+  steps_.push_back(step);
+  queue_.push({so_far + step.behind, pushed_++, static_cast<std::uint32_t>(steps_.size() - 1)});
+}
+
+// All places from which a place may be reached.
+template <class Walks>
+void ConstrainedSearch<Walks>::expand(const Step& step, std::uint32_t number) {
+  const Place& place = (step.open ? open_ : closed_)[step.t].places[step.place];
+  for (std::uint32_t i = place.arcs; i != kNone; i = arcs_[i].next) {
+    const Arc& arc = arcs_[i];
+    const std::uint32_t t = step.open ? step.t - 1 : step.t - (arc.tokens - 1);
+    const Place& before = (step.open ? closed_ : open_)[t].places[arc.from];
+    push(before.best, {step.behind + arc.merit, t, arc.from, number, arc.tokens, !step.open});
+  }
+}
+
+template <class Walks>
+std::optional<Output> ConstrainedSearch<Walks>::next() {
+  if (walks_.length() == 0) {
+    if (started_) return std::nullopt;
+    started_ = true;
+    return Output{};
+  }
+  if (!started_ && !end_.places.empty()) {
+    const auto last = static_cast<std::uint32_t>(walks_.length() - 1);
+    for (std::uint32_t i = end_.places[0].arcs; i != kNone; i = arcs_[i].next)
+      push(closed_[last].places[arcs_[i].from].best, {arcs_[i].merit, last, arcs_[i].from, kNone, 0, false});
+  }
+  started_ = true;
+  while (!queue_.empty()) {
+    const std::uint32_t top = queue_.top().step;
+    queue_.pop();
+    const Step step = steps_[top];
+    if (step.open && step.t == 0) return output_of(top);
+    expand(step, top);
+  }
+  return std::nullopt;
+}
+
+// An open step knows how many tokens its part has: those of the arc by which it was left.
+template <class Walks>
+Output ConstrainedSearch<Walks>::output_of(std::uint32_t number) const {
+  Output output(walks_.length());
+  for (; number != kNone; number = steps_[number].parent) {
+    const Step& step = steps_[number];
+    if (!step.open) continue;
+    const std::uint32_t type = open_[step.t].places[step.place].state;
+    for (std::size_t i = 0; i < step.tokens; ++i) output[step.t + i] = walks_.label(type, i);
+  }
+  return output;
+}
+
+// An output that meets demands as well as can be.
+struct Constrained {
+  Output output;
+  std::uint32_t violations = 0;
+  bool exact = true;  // is it known that no other one meets them better, or as well with a higher score?
+};
+
+inline constexpr std::size_t kMostTried = 10000;  // outputs, one after another
+
+// `free` is the best of all outputs. Demands are only watched once an output breaks them: if the best output
+// under some of the demands breaks no others, it is the best under all of them.
+template <class Walks>
+Constrained constrained(const Walks& walks, const Demands& demands, const Output& free) {
+  std::vector<std::size_t> broken;
+  Constrained found{free, demands.violations(free, broken), true};
+  if (found.violations == 0) return found;
+  const auto offer = [&](const Output& output) {  // of two, the one that breaks less; else the earlier one
+    broken.clear();
+    const std::uint32_t violations = demands.violations(output, broken);
+    if (violations < found.violations) found = {output, violations, true};
+    return violations;
+  };
+  Watch watch(demands);
+  for (;;) {
+    Watch more = watch;
+    const bool room = std::all_of(broken.begin(), broken.end(),
+                                  [&](std::size_t demand) { return more.has(demand) || more.add(demand); });
+    ConstrainedSearch<Walks> search(walks, demands, more, false);
+    if (!room || !search.run()) break;
+    const std::optional<Output> best = search.best();
+    if (!best) return found;  // there is no legal output: the free one is as good as any
+    watch = more;
+    const std::uint32_t violations = offer(*best);
+    if (std::all_of(broken.begin(), broken.end(), [&](std::size_t demand) { return watch.has(demand); }))
+      return {*best, violations, true};
+  }
+  // Too much to remember: the outputs that meet what can be remembered, one after another.
+  ConstrainedSearch<Walks> search(walks, demands, watch, true);
+  found.exact = false;
+  if (!search.run()) return found;
+  for (std::size_t i = 0; i < kMostTried && found.violations != 0; ++i) {
+    const std::optional<Output> next = search.next();
+    if (!next) break;
+    if (offer(*next) != 0) found.exact = false;
+  }
+  return found;
+}
+
+// All outputs that meet demands as well as the best of them does, best first.
+template <class Walks>
+class ConstrainedOutputs {
+ public:
+  // All must outlive it.
+  ConstrainedOutputs(const Walks& walks, const Demands& demands, const Output& free)
+      : demands_(demands),
+        best_(constrained(walks, demands, free)),
+        watch_(demands),
+        search_(walks, demands, watch_, true) {
+    for (std::size_t demand = 0; demand < demands.remembering(); ++demand)
+      watches_all_ = watch_.add(demand) && watches_all_;
+  }
+
+  ConstrainedOutputs(const ConstrainedOutputs&) = delete;  // its parts point at each other
+
+  const Constrained& best() const { return best_; }
+
+  std::optional<Output> next() {
+    if (given_++ == 0) return best_.output;
+    if (given_ == 2) runs_ = search_.run();
+    for (std::size_t tried = 0; runs_ && tried < kMostTried; ++tried) {
+      std::optional<Output> output = search_.next();
+      if (!output) break;
+      std::vector<std::size_t> broken;
+      const std::uint32_t violations = demands_.violations(*output, broken);
+      if (violations == best_.violations && *output != best_.output) return output;
+      if (watches_all_ && violations > best_.violations) break;
+    }
+    runs_ = false;
+    return std::nullopt;
+  }
+
+ private:
+  const Demands& demands_;
+  Constrained best_;
+  Watch watch_;
+  ConstrainedSearch<Walks> search_;
+  bool watches_all_ = true, runs_ = false;
+  std::size_t given_ = 0;
+};
+
+// The best labels of all sentences of a table, changed where they break demands.
+struct ConstrainedLabels {
+  std::vector<std::int32_t> labels;
+  std::vector<std::uint32_t> violations;  // by sentence
+  std::vector<std::uint8_t> exact;
+};
+
+// search(s, demands, best output) is asked about the sentences whose best output breaks demands, of those
+// that are `chosen`.
+template <class Search>
+ConstrainedLabels constrained_labels(const TokenTable& table, std::span<const std::int32_t> labels,
+                                     std::span<const std::uint8_t> chosen, const Rules& rules,
+                                     const std::vector<Places>& places, Search&& search) {
+  if (chosen.size() != table.sentences())
+    throw std::invalid_argument("constraints: sentences do not fit the table");
+  ConstrainedLabels all{{labels.begin(), labels.end()},
+                        std::vector<std::uint32_t>(table.sentences()),
+                        std::vector<std::uint8_t>(table.sentences(), 1)};
+  std::vector<std::size_t> broken;
+  for (std::size_t s = 0; s < table.sentences(); ++s) {
+    if (chosen[s] == 0) continue;
+    const auto first = all.labels.begin() + table.sentence[s],
+               last = all.labels.begin() + table.sentence[s + 1];
+    const Output free(first, last);
+    const Demands demands(rules, places[s], free.size());
+    broken.clear();
+    if (demands.violations(free, broken) == 0) continue;
+    const Constrained found = search(s, demands, free);
+    std::copy(found.output.begin(), found.output.end(), first);
+    all.violations[s] = found.violations;
+    all.exact[s] = found.exact ? 1 : 0;
+  }
+  return all;
+}
+
+}  // namespace marginalia

@@ -1,0 +1,98 @@
+"""Constraints on the command line: how they are said, and what is told of those that could not be met."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from marginalia.cli.reading import must_exist
+from marginalia.errors import SettingsError
+
+if TYPE_CHECKING:
+    from marginalia.corpus.batches import Layout
+    from marginalia.decode.constraints import Constraints
+
+_MOST_TOLD = 10
+_GIVEN = {"jsonl": ("spans", "label"), "crfsuite": ("label",), "plain": (), "segmented": ()}
+
+
+def add_constraints(parser: argparse.ArgumentParser) -> None:
+    """Options for what labels must be like."""
+    parser.add_argument(
+        "--constrain",
+        metavar="WHAT",
+        action="append",
+        default=[],
+        help="what all sentences must be like: 'at most 1 X', 'exactly 1 X', 'X before Y', 'never X then Y', "
+        "'only X Y', '3=B-X', '3-5=X', '3!=O'…; may be repeated",
+    )
+    parser.add_argument(
+        "--constraints", metavar="FILE", help="the same, one on a line; '12: 3=B-X' is for sentence 12"
+    )
+
+
+def constraints_of(args: argparse.Namespace) -> Constraints:
+    """What was said."""
+    from marginalia.decode.constraints import Constraints, read_constraints
+
+    said = Constraints.of(args.constrain)
+    if args.constraints is None:
+        return said
+    must_exist([args.constraints])
+    return read_constraints(args.constraints).and_also(said)
+
+
+class Demanded:
+    """What labels must be like, and what became of it."""
+
+    def __init__(self, constraints: Constraints, given: str | None) -> None:
+        self.constraints, self.given = constraints, given
+        self._sentences, self._inexact = 0, 0
+        self._broken: list[tuple[int, tuple[str, ...]]] = []
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """For the tagger."""
+        return {"constraints": self.constraints, "given": self.given}
+
+    def layout(self, layout: Layout) -> Layout:
+        """How to read the input so that what is given is there."""
+        if self.given is None:
+            return layout
+        known = _GIVEN.get(layout.format, layout.columns)
+        if layout.format == "conllu" and self.given not in known:
+            return replace(layout, columns=(*layout.columns, self.given))
+        if self.given not in known:
+            listed = f"one of {', '.join(known)}" if known else f"no --given with {layout.format} files"
+            raise SettingsError(f"--given: found '{self.given}', expected {listed}.")
+        return layout
+
+    def count(self, sentences: int, broken: Mapping[int, tuple[str, ...]], inexact: frozenset[int]) -> None:
+        """Notes what became of a batch."""
+        self._broken += [(self._sentences + s + 1, said) for s, said in sorted(broken.items())]
+        self._inexact += len(inexact)
+        self._sentences += sentences
+
+    def tell(self) -> None:
+        """Says which sentences break constraints, on standard error."""
+        for number, said in self._broken[:_MOST_TOLD]:
+            print(
+                f"sentence {number}: no labels meet all constraints; broken: {', '.join(said)}",
+                file=sys.stderr,
+            )
+        if len(self._broken) > _MOST_TOLD:
+            more = len(self._broken) - _MOST_TOLD
+            print(f"… and {more:,} more of {self._sentences:,} sentences", file=sys.stderr)
+        if self._inexact:
+            print(
+                f"{self._inexact:,} sentences may have better labels: not all could be searched for so many "
+                "constraints",
+                file=sys.stderr,
+            )
+        for number in sorted(n for n in self.constraints.by_sentence if n > self._sentences):
+            print(
+                f"constraints for sentence {number}: there are {self._sentences:,} sentences", file=sys.stderr
+            )

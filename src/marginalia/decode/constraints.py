@@ -1,0 +1,284 @@
+"""What users may demand of outputs, as they say it: in words, or as the tuples that the words stand for.
+
+A name is a type of spans (`NP`), which stands for whole spans, or a label (`B-NP`, `O`, a plain tag), which
+stands for tokens; `*-NP` is any label of the type. Tokens count from 1. See docs/constraints.md.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from marginalia.config import suggestion
+from marginalia.corpus.records import Span
+from marginalia.corpus.schemes import spans_of, split_label
+from marginalia.corpus.streams import Source, name_of, read_lines
+from marginalia.errors import DataError, SettingsError
+
+UNTYPED = "word"  # what a span is called if spans have no types
+UNKNOWN = "_"  # a label that is not given
+ANY_LABEL = "*-"
+_MOST = 10**9
+
+
+class At(NamedTuple):
+    """The tokens `first` to `last` are one span of one of the types, or each has one of the labels; with
+    `forbid` they are not, or have not."""
+
+    first: int
+    last: int
+    names: tuple[str, ...]
+    forbid: bool = False
+
+    def __str__(self) -> str:
+        place = f"{self.first}" if self.first == self.last else f"{self.first}-{self.last}"
+        return f"{place}{'!=' if self.forbid else '='}{'|'.join(self.names)}"
+
+
+class Count(NamedTuple):
+    """There are at least and at most so many spans of a type, or tokens with a label."""
+
+    name: str
+    least: int = 0
+    most: int | None = None
+
+    def __str__(self) -> str:
+        if self.most == self.least != 0:
+            return f"exactly {self.least} {self.name}"
+        said = [f"at least {self.least} {self.name}"] if self.least or self.most is None else []
+        return " and ".join([*said, *([] if self.most is None else [f"at most {self.most} {self.name}"])])
+
+
+class Before(NamedTuple):
+    """Nothing of the first name comes after anything of the second one."""
+
+    first: str
+    second: str
+
+    def __str__(self) -> str:
+        return f"{self.first} before {self.second}"
+
+
+class Never(NamedTuple):
+    """There is nothing of this name; or nothing of it right before something of the other name."""
+
+    name: str
+    then: str | None = None
+
+    def __str__(self) -> str:
+        return f"never {self.name}" + ("" if self.then is None else f" then {self.then}")
+
+
+class Only(NamedTuple):
+    """All spans have one of these types (`O` is always possible), all tokens one of these labels."""
+
+    names: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"only {' '.join(self.names)}"
+
+
+Constraint = At | Count | Before | Never | Only
+
+_AT = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?(!?=)(\S+)")
+_FORMS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Constraint]], ...] = (
+    (_AT, lambda m: At(int(m[1]), int(m[2] or m[1]), tuple(m[4].split("|")), m[3] == "!=")),
+    (re.compile(r"at most ([0-9]{1,9}) (\S+)"), lambda m: Count(m[2], 0, int(m[1]))),
+    (re.compile(r"at least ([0-9]{1,9}) (\S+)"), lambda m: Count(m[2], int(m[1]))),
+    (re.compile(r"exactly ([0-9]{1,9}) (\S+)"), lambda m: Count(m[2], int(m[1]), int(m[1]))),
+    (re.compile(r"never (\S+) then (\S+)"), lambda m: Never(m[1], m[2])),
+    (re.compile(r"never (\S+)"), lambda m: Never(m[1])),
+    (re.compile(r"only (\S+(?: \S+)*)"), lambda m: Only(tuple(m[1].split()))),
+    (re.compile(r"(\S+) before (\S+)"), lambda m: Before(m[1], m[2])),
+)
+_EXPECTED = (
+    "3=B-NP, 3!=O, 3-5=NP|VP, at most 1 NP, at least 1 NP, exactly 1 NP, NP before VP, never NP, "
+    "never NP then VP, or only NP VP"
+)
+
+
+def constraint(said: str | Constraint) -> Constraint:
+    """What a text stands for; checked as far as it can be without a model."""
+    if isinstance(said, str):
+        text = " ".join(said.split())
+        found = next((make(match) for form, make in _FORMS if (match := form.fullmatch(text))), None)
+        if found is None:
+            raise SettingsError(f"constraint: found '{said}', expected something like {_EXPECTED}.")
+        said = found
+    if isinstance(said, At) and not 1 <= said.first <= said.last:
+        raise SettingsError(f"constraint: found {said}, expected tokens from 1 on, the first one first.")
+    if (
+        isinstance(said, Count)
+        and not 0 <= said.least <= (_MOST if said.most is None else said.most) <= _MOST
+    ):
+        raise SettingsError(f"constraint: found {tuple(said)}, expected 0 <= least <= most <= {_MOST}.")
+    if isinstance(said, (At, Only)) and not all(said.names or [""]):
+        raise SettingsError(f"constraint: found {said}, expected names of types or labels.")
+    return said
+
+
+@dataclass(frozen=True)
+class Constraints:
+    """What is demanded of all sentences, and of some of them by their numbers (from 1 on)."""
+
+    everywhere: tuple[Constraint, ...] = ()
+    by_sentence: Mapping[int, tuple[Constraint, ...]] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls, said: Said, by_sentence: Mapping[int, Iterable[str | Constraint]] | None = None
+    ) -> Constraints:
+        """The same from texts."""
+        if isinstance(said, Constraints):
+            return said
+        listed = [said] if isinstance(said, (str, At, Count, Before, Never, Only)) else said
+        some = {number: tuple(map(constraint, texts)) for number, texts in (by_sentence or {}).items()}
+        return cls(tuple(map(constraint, listed)), some)
+
+    def __bool__(self) -> bool:
+        return bool(self.everywhere or self.by_sentence)
+
+    def check_numbers(self, sentences: int) -> None:
+        """An error if there are demands on sentences that do not exist."""
+        for number, some in self.by_sentence.items():
+            if not 1 <= number <= sentences:
+                said = ", ".join(map(str, some))
+                raise SettingsError(f"constraint: found {said} for sentence {number} of {sentences}.")
+
+    def and_also(self, other: Constraints) -> Constraints:
+        """Both."""
+        numbers = dict.fromkeys([*self.by_sentence, *other.by_sentence])
+        some = {n: (*self.by_sentence.get(n, ()), *other.by_sentence.get(n, ())) for n in numbers}
+        return Constraints(self.everywhere + other.everywhere, some)
+
+
+Said = Constraints | str | Constraint | Iterable[str | Constraint]
+
+
+def read_constraints(source: Source) -> Constraints:
+    """A file with a constraint on each line; `12: 3=B-NP` is for sentence 12 alone, `#` begins a comment."""
+    everywhere: list[Constraint] = []
+    some: dict[int, tuple[Constraint, ...]] = {}
+    for line, raw in read_lines(source):
+        text = raw.removeprefix("\ufeff").strip()
+        if not text or text.startswith("#"):
+            continue
+        try:
+            number, said = _numbered(text)
+            if number is None:
+                everywhere.append(constraint(said))
+            else:
+                some[number] = (*some.get(number, ()), constraint(said))
+        except SettingsError as error:
+            raise DataError(str(error), file=name_of(source), line=line) from None
+    return Constraints(tuple(everywhere), some)
+
+
+def _numbered(text: str) -> tuple[int | None, str]:
+    match = re.match(r"([0-9]{1,18}):\s+", text)
+    if match is None:
+        return None, text
+    if int(match[1]) == 0:
+        raise SettingsError("constraint: found sentence 0, expected a number from 1 on.")
+    return int(match[1]), text[match.end() :]
+
+
+def given(labels: Iterable[str | None]) -> list[At]:
+    """The labels that are known of a sentence: None or `_` where none is, `A|B` where one of several is."""
+    return [
+        At(position, position, tuple(label.split("|")))
+        for position, label in enumerate(labels, 1)
+        if label is not None and label != UNKNOWN
+    ]
+
+
+class Names:
+    """What the names of constraints mean for a model: types of spans, or labels."""
+
+    def __init__(self, labels: Sequence[str], scheme: str | None) -> None:
+        self.labels, self.scheme = tuple(labels), scheme
+        types = dict.fromkeys(split_label(label)[1] for label in labels if label != "O")
+        self.types = {name or UNTYPED: name for name in types} if scheme is not None else {}
+
+    def is_type(self, name: str) -> bool:
+        """Whether a name stands for spans."""
+        return name in self.types
+
+    def type_of_any(self, name: str) -> str | None:
+        """The type of a name like `*-NP`."""
+        rest = name.removeprefix(ANY_LABEL)
+        return self.types.get(rest) if rest != name else None
+
+    def check(self, said: Constraint) -> None:
+        """An error for names that the model does not know, and for spans mixed with labels."""
+        for name in names_of(said):
+            if not self.is_type(name) and name not in self.labels and self.type_of_any(name) is None:
+                known = [*self.types, *self.labels]
+                raise SettingsError(
+                    f"constraint: found {said}: the model does not know '{name}'. {suggestion(name, known)}"
+                )
+        if isinstance(said, At) and len({self.is_type(name) for name in said.names}) > 1:
+            raise SettingsError(f"constraint: found {said}, expected types of spans or labels, not both.")
+
+    def holds(self, said: Constraint, labels: Sequence[str]) -> bool:
+        """Whether the labels of a sentence, as users see them, meet a demand."""
+        if isinstance(said, At):
+            if said.last > len(labels):
+                return True
+            return self._has(said, labels) != said.forbid if self._is_span(said) else self._each(said, labels)
+        if isinstance(said, Count):
+            found = len(self._firsts(said.name, labels))
+            return said.least <= found <= (found if said.most is None else said.most)
+        if isinstance(said, Before):
+            first, second = self._firsts(said.first, labels), self._firsts(said.second, labels)
+            return not first or not second or max(first) <= min(second)
+        if isinstance(said, Only):
+            return all(
+                any(self._stands_for(name, label) for name in said.names)
+                or (label == "O" and any(map(self.is_type, said.names)))
+                for label in labels
+            )
+        if said.then is None:
+            return not any(self._stands_for(said.name, label) for label in labels)
+        ends, firsts = self._ends(said.name, labels), set(self._firsts(said.then, labels))
+        return not any(end + 1 in firsts for end in ends)
+
+    def _is_span(self, said: At) -> bool:
+        return self.is_type(said.names[0])
+
+    def _has(self, said: At, labels: Sequence[str]) -> bool:
+        spans = set(spans_of(labels, str(self.scheme)))
+        return any(Span(said.first - 1, said.last, self.types[name]) in spans for name in said.names)
+
+    def _each(self, said: At, labels: Sequence[str]) -> bool:
+        inside = labels[said.first - 1 : said.last]
+        return all(any(self._stands_for(n, label) for n in said.names) != said.forbid for label in inside)
+
+    def _stands_for(self, name: str, label: str) -> bool:
+        """Whether a token with this label is one of the name, or in a span of it."""
+        type_ = self.types.get(name, self.type_of_any(name))
+        return label == name if type_ is None else label != "O" and split_label(label)[1] == type_
+
+    def _firsts(self, name: str, labels: Sequence[str]) -> list[int]:
+        if not self.is_type(name):
+            return [t for t, label in enumerate(labels) if self._stands_for(name, label)]
+        return [span.start for span in spans_of(labels, str(self.scheme)) if span.label == self.types[name]]
+
+    def _ends(self, name: str, labels: Sequence[str]) -> list[int]:
+        if not self.is_type(name):
+            return self._firsts(name, labels)
+        return [span.end - 1 for span in spans_of(labels, str(self.scheme)) if span.label == self.types[name]]
+
+
+def names_of(said: Constraint) -> Iterator[str]:
+    """The names that a constraint speaks of."""
+    if isinstance(said, (At, Only)):
+        yield from said.names
+    elif isinstance(said, Before):
+        yield from (said.first, said.second)
+    else:
+        yield said.name
+        if isinstance(said, Never) and said.then is not None:
+            yield said.then
