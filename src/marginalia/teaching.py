@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, ParamSpec
 
 from marginalia.corpus.blocks import pack
 from marginalia.decode.against import wished_labels
-from marginalia.decode.tagger import Input, Tagger
+from marginalia.decode.inputs import Input
+from marginalia.decode.tagger import Tagger
 from marginalia.errors import DataError
 from marginalia.model import SavedModel
 from marginalia.model.corrections import Correction, correction_of, undone

@@ -173,7 +173,7 @@ class _Teacher:
         self._rows = extraction.examples()
         extraction.add(self._rows, _packed(examples, columns).table, grow=True)
         self._gold = _ids(examples, labels)
-        structure.set_gold(self._rows, self._gold)
+        structure.set_gold(self._rows, self._gold, np.zeros(0, np.uint8))
         self._check_gold(settings)
         self._batch = structure.batch(self._rows)
         self._before = warm.weights(len(labels))
