@@ -79,10 +79,14 @@ void add_lessons(const Lessons& lessons, std::span<const std::uint32_t> rows, st
 // rows as those of the model, and one more for the constants.
 nb::dict frozen(const SparseRows& weights, const FeatureIndex& index, std::uint32_t labels,
                 const WeightTable* voters, std::uint32_t versions, const Lessons* lessons, std::size_t most,
-                std::uint32_t examples) {
+                std::uint32_t examples, std::uint32_t known) {
   std::vector<std::uint8_t> kept;
+  if (known > 0) {
+    kept.resize(weights.rows.size());
+    std::fill_n(kept.begin(), std::min<std::size_t>(known, kept.size()), std::uint8_t{1});
+  }
   if (voters != nullptr) {
-    kept.resize(voters->current().rows.size());
+    kept.resize(std::max(kept.size(), voters->current().rows.size()));
     for (const WeightTable::Change& c : voters->log()) kept[c.row] = 1;
   }
   FrozenStorage f = freeze(weights, index, labels, kept);
@@ -273,9 +277,10 @@ void bind_weights(nb::module_& m) {
   nb::class_<SparseRows>(m, "SparseRows", "Weights to score with; row 0 holds the structure's constants.")
       .def("cells", &cells_of, "row"_a, "Outputs and weights of a row.")
       .def("freeze", &frozen, "index"_a, "labels"_a, "voters"_a.none() = nb::none(), "versions"_a = 0,
-           "lessons"_a.none() = nb::none(), "most"_a = 0, "examples"_a = 0,
-           "The arrays of a finished model, without what is zero; of the lessons at most so many of a weight "
-           "(0: all), out of so many examples.")
+           "lessons"_a.none() = nb::none(), "most"_a = 0, "examples"_a = 0, "known"_a = 0,
+           "The arrays of a finished model, without what is zero (but for the first rows, so many, which "
+           "stay); "
+           "of the lessons at most so many of a weight (0: all), out of so many examples.")
       .def("flat", &flat, "Outputs and weights of all rows, and where each row ends.")
       .def("copy", [](const SparseRows& rows) { return rows; })
       .def("compact", &SparseRows::compact, "Rows without gaps.")

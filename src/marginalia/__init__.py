@@ -10,6 +10,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from marginalia import decode as _decode
+    from marginalia import learn as _learn
     from marginalia.corpus import (
         Sentence,
         Span,
@@ -29,15 +31,19 @@ if TYPE_CHECKING:
         Only,
         Tagged,
         Tagger,
-        convert,
         given,
-        load,
         read_constraints,
     )
     from marginalia.deploy import Shrunk, export, shrink
     from marginalia.errors import DataError, MarginaliaError, ModelError, SettingsError
     from marginalia.features.dictionary import Dictionary
-    from marginalia.learn import Labeler, Progress, calibrate, train
+    from marginalia.learn import Labeler, Progress, Receipt
+    from marginalia.teaching import Model, teachable
+
+    calibrate = teachable(_learn.calibrate)
+    convert = teachable(_decode.convert)
+    load = teachable(_decode.load)
+    train = teachable(_learn.train)
 
 __version__ = "0.1.0"
 
@@ -69,8 +75,10 @@ _HOMES = {
     "deploy": ("Shrunk", "export", "shrink"),
     "errors": ("DataError", "MarginaliaError", "ModelError", "SettingsError"),
     "features.dictionary": ("Dictionary",),
-    "learn": ("Labeler", "Progress", "calibrate", "train"),
+    "learn": ("Labeler", "Progress", "Receipt", "calibrate", "train"),
+    "teaching": ("Model",),
 }
+_MAKE_MODELS = ("calibrate", "convert", "load", "train")
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
@@ -82,10 +90,12 @@ __all__ = [
     "Dictionary",
     "Labeler",
     "MarginaliaError",
+    "Model",
     "ModelError",
     "Never",
     "Only",
     "Progress",
+    "Receipt",
     "Sentence",
     "SettingsError",
     "Shrunk",
@@ -113,6 +123,8 @@ def __getattr__(name: str) -> Any:
     if name not in _HOME_OF:
         raise AttributeError(f"module 'marginalia' has no attribute '{name}'")
     value = getattr(import_module(f"marginalia.{_HOME_OF[name]}"), name)
+    if name in _MAKE_MODELS:
+        value = import_module("marginalia.teaching").teachable(value)
     globals()[name] = value
     return value
 

@@ -261,11 +261,22 @@ class Examples:
 
     def add_growing(self, program: Program, table: TokenTable, index: FeatureIndex) -> None: ...
     def add_known(self, program: Program, table: TokenTable, index: FeatureIndex) -> None: ...
+    @property
+    def sets(self) -> NDArray[numpy.uint8]:
+        """
+        [sets, labels]: gold numbers from the number of labels on stand for these.
+        """
+
     def set_gold(
         self,
         gold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
         labels: int,
-    ) -> None: ...
+        sets: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)]
+        | None = None,
+    ) -> None:
+        """
+        Gold labels; -1 - k stands for set k of [sets][labels], any of which may be right.
+        """
 
 class SparseRows:
     """Weights to score with; row 0 holds the structure's constants."""
@@ -282,9 +293,10 @@ class SparseRows:
         lessons: Lessons | None = None,
         most: int = 0,
         examples: int = 0,
+        known: int = 0,
     ) -> dict[str, Any]:
         """
-        The arrays of a finished model, without what is zero; of the lessons at most so many of a weight (0: all), out of so many examples.
+        The arrays of a finished model, without what is zero (but for the first rows, so many, which stay); of the lessons at most so many of a weight (0: all), out of so many examples.
         """
 
     def flat(self) -> tuple[NDArray[numpy.uint32], NDArray[numpy.float32], NDArray[numpy.uint32]]:
@@ -651,13 +663,21 @@ class SegmentExamples:
     @property
     def gold(self) -> NDArray[numpy.uint32]: ...
     def add(self, program: SegmentProgram, table: TokenTable) -> None: ...
+    @property
+    def sets(self) -> NDArray[numpy.uint8]:
+        """
+        [sets, labels]: gold numbers from the number of labels on stand for these.
+        """
+
     def set_gold(
         self,
         gold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
         shape: SegmentShape,
+        sets: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)]
+        | None = None,
     ) -> int:
         """
-        Gold labels; how many segments were longer than the shape allows and had to be cut.
+        Gold labels; -1 - k stands for set k of [sets][labels], any of which may be right. Returns how many segments were longer than the shape allows and had to be cut.
         """
 
 class SegmentLattice:
@@ -835,6 +855,8 @@ class Rule:
         labels: int,
     ) -> Rule: ...
     @staticmethod
+    def correction(margin: float, local: bool = False) -> Rule: ...
+    @staticmethod
     def gradient(rate: float, decay: float, examples: float, local: bool) -> Rule: ...
 
 class ChainExamples:
@@ -867,8 +889,11 @@ class ChainExamples:
             NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
         ],
         counts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
+        expected: bool = False,
     ) -> None:
-        """Adds the gold outputs' feature counts, by weight."""
+        """
+        Adds the gold outputs' feature counts, by weight; `expected`: also of examples with several, as the weights expect them.
+        """
 
     def expectations(
         self,
@@ -935,8 +960,11 @@ class SegmentBatch:
             NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
         ],
         counts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
+        expected: bool = False,
     ) -> None:
-        """Adds the gold outputs' feature counts, by weight."""
+        """
+        Adds the gold outputs' feature counts, by weight; `expected`: also of examples with several, as the weights expect them.
+        """
 
     def expectations(
         self,

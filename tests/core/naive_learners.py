@@ -178,6 +178,24 @@ def passive_aggressive(kind: str, c: float, costs: np.ndarray) -> Rule:
     return rule
 
 
+def correction(margin: float) -> Rule:
+    def rule(learner: NaiveLearner, i: int) -> Change:
+        """The smallest change that makes gold beat the best other output by the margin, and a little more."""
+        others = [y for y in learner.ranked(i) if y != learner.world.gold[i]]
+        if not others:
+            return {}, 1.0
+        change = learner.minus(i, others[0])
+        lead, norm = learner.score(change), sum(value * value for value in change.values())
+        if abs(lead - margin) < HAIR:
+            raise TieError
+        if lead > margin:
+            return {}, 1.0
+        learner.loss += 1.01 * margin - lead
+        return {f: (1.01 * margin - lead) / norm * value for f, value in change.items()}, 1.0
+
+    return rule
+
+
 def arow(r: float, costs: np.ndarray) -> Rule:
     def rule(learner: NaiveLearner, i: int) -> Change:
         """Crammer, Kulesza and Dredze 2009, figure 1, with a diagonal for the matrix."""

@@ -55,6 +55,7 @@ RULES = {
     "margin 2.5": margin_rules(2.5),
     **{f"PA-{k}": aggressive_rules(k, 0.1, hamming) for k in ("0", "I", "II")},
     **{f"PA-{k} with costs": aggressive_rules(k, 0.7, random_costs) for k in ("0", "I", "II")},
+    "correction": lambda n: (_core.Rule.correction(1.5), naive.correction(1.5)),
     "AROW": arow_rules(0.8, hamming),
     "AROW with costs": arow_rules(5.0, random_costs),
 }

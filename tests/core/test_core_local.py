@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import Output, Problem, choices, is_legal, problems, random_problem, score_at, steady
-from worlds import World, worlds
+from worlds import World, assert_close, worlds
 
 from marginalia import _core
 
@@ -134,3 +134,34 @@ def test_best_labels_of_a_model(world: World, seed: int) -> None:
         lattice = model.lattice(world.program, world.table(), i, space)
         assert lattice.best()[1] == pytest.approx(scores[0], abs=1e-5)
         first += len(gold)
+
+
+@settings(steady, max_examples=60)
+@given(worlds(most=4, count=5), st.integers(0, 2**32 - 1), st.floats(0.3, 3.0))
+def test_corrections(world: World, seed: int, margin: float) -> None:
+    """Step by step as in dictionaries: towards gold, away from the output of the best log-probability."""
+    world.local = True
+    world.__post_init__()
+    trained = world.untrained()
+    learner = naive.NaiveLearner(
+        world, trained.scatter(np.random.default_rng(seed)), naive.perceptron, np.ones(5)
+    )
+    order = []
+    for i in [i for i in range(5) for _ in range(3)]:
+        gold = world.gold[i]
+        ranking, scores = naive_best(world, learner, i)
+        if gold not in ranking:
+            continue
+        others = [y for y in ranking if y != gold]
+        close = len(scores) > 2 and min(scores[0] - scores[1], scores[1] - scores[2]) < naive.HAIR
+        lead = scores[ranking.index(gold)] - scores[ranking.index(others[0])] if others else np.inf
+        if close or abs(lead - margin) < naive.HAIR:
+            break  # a hair decides
+        order.append(i)
+        change = learner.minus(i, others[0]) if others else {}
+        norm = sum(value * value for value in change.values())
+        if lead < margin and norm:
+            for f, value in change.items():
+                learner.w[f] = learner.w.get(f, 0.0) + (1.01 * margin - lead) / norm * value
+    trained.learn(_core.Rule.correction(margin, True), order)
+    assert_close(trained.current(), learner.w)

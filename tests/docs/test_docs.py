@@ -26,7 +26,7 @@ from marginalia.cli.plan import KEYS, read_recipe
 from marginalia.corpus import FORMATS, SCHEMES, labels_of
 from marginalia.corpus.tokenizers import TOKENIZERS
 from marginalia.evaluate import evaluate
-from marginalia.features.sets import LIST_TEMPLATES
+from marginalia.features.list_templates import LIST_TEMPLATES
 from marginalia.features.templates import FORMS
 from marginalia.learn import TASKS
 from marginalia.learn.learners import LEARNERS
@@ -358,6 +358,7 @@ KEY_COMMANDS = {
     "inspect": "inspect model.mg",
     "shrink": "shrink model.mg --target 20kB -o small.mg",
     "explain": "explain model.mg --input test.txt",
+    "fix": "fix model.mg --input test.txt",
 }
 
 
@@ -409,6 +410,17 @@ def test_the_model_file_page_has_every_array_of_a_shrunk_model(tmp_path: Path) -
     )
 
 
+def test_the_model_file_page_has_every_array_of_corrections() -> None:
+    model = mg.train([(["a", "b"], ["B-X", "O"])], passes=1).fix(["a"], ["O"]).saved
+    shown: dict[str, str] = {}
+    for row in rows_of("docs/model-file.md", "correction array"):
+        shown |= dict.fromkeys(re.findall(r"`([\w.]+)`", row[0]), row[1])
+    kept = {name: code_of(array) for name, array in model.arrays.items() if name.startswith("fix.")}
+    assert shown == kept
+    listed = next(row[1] for row in rows_of("docs/model-file.md", "key") if row[0] == "`corrections`")
+    assert [name for name in model.corrections[0] if f"`{name}`" not in listed] == []
+
+
 def code_of(array: np.ndarray[Any, Any]) -> str:
     return {"f": "F", "u": "U", "i": "I"}[array.dtype.kind] + str(8 * array.dtype.itemsize)
 
@@ -453,6 +465,15 @@ def test_the_python_page_has_the_facade() -> None:
     members = {name for row in rows_of("docs/python.md", "member") for name in re.findall(r"`(\w+)", row[0])}
     public = {name for name in dir(mg.Tagger) if not name.startswith("_")}
     assert members == public | {"saved", "decoder"}
+    members = {
+        name for row in rows_of("docs/python.md", "of a model") for name in re.findall(r"`(\w+)", row[0])
+    }
+    assert members == {name for name in dir(mg.Model) if not name.startswith("_")} - public
+    for name in ("fix", "fix_all", "partial_fit"):
+        shown = re.search(rf"`{name}\((.*?)\)` \|", page)
+        assert shown, name
+        signature = ["self", *re.findall(r"(?:^|, )(\w+)", shown[1])]
+        assert signature == list(inspect.signature(getattr(mg.Model, name)).parameters)
     for kind in (mg.Progress, mg.Tagged, mg.Sentence):
         section = page.partition(f"**`mg.{kind.__name__}")[2].partition("\n\n")[0]
         assert [name for name in inspect.signature(kind).parameters if f"`{name}`" not in section] == []

@@ -30,9 +30,9 @@ edge:
 
 
 @pytest.fixture(scope="session")
-def taggers(toys: Callable[..., Any], tmp_path_factory: pytest.TempPathFactory) -> dict[str, mg.Tagger]:
+def taggers(toys: Callable[..., Any], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """By name: a plain one; one with edge features, a phrase list, another encoding, order 2 and provenance;
-    one of segments; shrunk ones."""
+    one of segments; the second one with two corrections; shrunk ones."""
     folder = tmp_path_factory.mktemp("templates")
     (folder / "templates.txt").write_text(TEMPLATES)
     (folder / "segments.txt").write_text(SEGMENTS)
@@ -45,12 +45,14 @@ def taggers(toys: Callable[..., Any], tmp_path_factory: pytest.TempPathFactory) 
         "plain": mg.train(toys(12), passes=2, names=False),
         "full": mg.train(toys(40), passes=3, dev=toys(10, seed=2), **full),
     }
+    asked = {"word": ["x1", "new", "y2"], "tag": ["T0", "T1", "T2"]}
+    found["corrected"] = found["full"].fix(asked, ["B-NEW", "O", "O"]).fix(asked, ["O", "B-X", "B-NEW"])
     found["16 bits"] = mg.shrink(found["full"], bits=16).model
     found["8 bits"] = mg.shrink(found["plain"], bits=8).model
     return found
 
 
-@pytest.fixture(params=["plain", "full", "segments", "16 bits", "8 bits"])
+@pytest.fixture(params=["plain", "full", "segments", "corrected", "16 bits", "8 bits"])
 def tagger(request: pytest.FixtureRequest, taggers: dict[str, mg.Tagger]) -> mg.Tagger:
     return taggers[request.param]
 

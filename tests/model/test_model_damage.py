@@ -7,6 +7,7 @@ import pickle
 import random
 import zlib
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -232,6 +233,12 @@ def use(tagger: mg.Tagger, toys: Toys) -> None:
     for label in tagger.saved.labels:
         Inspection(tagger.saved).strongest(label, 3)
     Inspection(tagger.saved).transitions(3)
+    with suppress(mg.ModelError):  # a forged log may say what never was
+        model = mg.Model.of(tagger)
+        assert len(model.corrections) == len(model.saved.corrections)
+        while model.saved.corrections:
+            model = model.undo()
+            model.tag(columns)
 
 
 OPTIONAL = ("names", "name_end")
@@ -426,3 +433,60 @@ def test_provenance_that_does_not_fit_is_refused(taggers: dict[str, mg.Tagger]) 
             mg.Tagger.from_bytes(forged(tagger, changed, **fields))
     without = dict.fromkeys([name for name in arrays if name.startswith(("lesson_", "example_", "file_"))])
     mg.Tagger.from_bytes(forged(tagger, without, files=[]))
+
+
+def test_logs_that_do_not_fit_are_refused(taggers: dict[str, mg.Tagger]) -> None:
+    tagger = taggers["corrected"]
+    first, second = tagger.saved.corrections
+    example = first["examples"][0]
+    wrong: list[Any] = [
+        [first],
+        [first, second, second],
+        [first, 3],
+        [first, {}],
+        [first, second | {"labels": 99}],
+        [first, second | {"labels": 0}],
+        [first | {"labels": -1}, second],
+        [first, second | {"labels": "7"}],
+        [first, second | {"updates": 1.5}],
+        [first, second | {"margin": "1"}],
+        [first, second | {"margin": float("nan")}],
+        [first, second | {"margin": 0.0}],
+        [first, second | {"examples": {}}],
+        [first, second | {"examples": [3]}],
+        [first, second | {"examples": ["abc"]}],
+        [first, second | {"examples": [example | {"labels": ["O"]}]}],
+        [first, second | {"examples": [example | {"labels": [1, 2, 3]}]}],
+        [first, second | {"examples": [example | {"said": None}]}],
+        [first, second | {"examples": [example | {"columns": []}]}],
+        [first, second | {"examples": [example | {"columns": {}}]}],
+        [first, second | {"examples": [example | {"columns": {"word": "abc"}}]}],
+    ]
+    for records in wrong:
+        with pytest.raises(mg.ModelError):
+            mg.Tagger.from_bytes(forged(tagger, corrections=records))
+
+
+def test_forged_logs_are_refused_when_they_are_used(taggers: dict[str, mg.Tagger]) -> None:
+    tagger = taggers["corrected"]
+    first, second = tagger.saved.corrections
+    example = second["examples"][0]
+    for changed in (
+        {"columns": {"word": [1, 2, 3]}},
+        {"columns": {"word": [["a"], "b", None]}},
+        {"columns": {"word": ["a", "b", "c"], "tag": [{}, [], 3]}},
+        {"columns": {"other": ["a", "b", "c"]}},
+        {"labels": ["O", "B-UNKNOWN", "O"]},
+    ):
+        record = second | {"examples": [example | changed]}
+        damaged = mg.Model.from_bytes(forged(tagger, corrections=[first, record]))
+        with pytest.raises(mg.MarginaliaError):
+            damaged.fix({"word": ["u"], "tag": ["T0"]}, ["O"])
+    arrays = tagger.saved.arrays
+    for name, value in (("fix.keys", 12345), ("fix.outputs", 2**32 - 1), ("fix.outputs", 5000)):
+        changed_array = np.full_like(arrays[name], value)
+        damaged = mg.Model.from_bytes(forged(tagger, {name: changed_array}))
+        with pytest.raises(mg.ModelError):
+            damaged.undo()
+        with pytest.raises(mg.ModelError):
+            _ = damaged.corrections

@@ -26,7 +26,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "learn": _LEFT_OF_CORPUS | {"corpus", "features", "model", "decode", "evaluate"},
 }
 MAY_IMPORT["deploy"] = MAY_IMPORT["learn"] | {"learn"}
-MAY_IMPORT["__init__"] = MAY_IMPORT["deploy"] | {"deploy"}
+MAY_IMPORT["teaching"] = MAY_IMPORT["learn"] | {"learn"}
+MAY_IMPORT["__init__"] = MAY_IMPORT["deploy"] | {"deploy", "teaching"}
 MAY_IMPORT["cli"] = MAY_IMPORT["__init__"] | {"__init__"}
 MAY_IMPORT["__main__"] = {"cli"}
 

@@ -17,7 +17,19 @@ from marginalia.cli.arguments import UsageError, formatted
 from marginalia.cli.progress import Notes
 from marginalia.errors import MarginaliaError
 
-VERBS = ("train", "tag", "eval", "calibrate", "explain", "inspect", "shrink", "export", "convert", "demo")
+VERBS = (
+    "train",
+    "tag",
+    "eval",
+    "calibrate",
+    "explain",
+    "fix",
+    "inspect",
+    "shrink",
+    "export",
+    "convert",
+    "demo",
+)
 OK, FAILED, USAGE, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 130, 141
 
 _EPILOG = """\

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from marginalia.cli.arguments import UsageError, Verbs, add_reading, natural, verb_parser
+from marginalia.cli.arguments import UsageError, Verbs, add_reading, natural, taken_as, verb_parser
 from marginalia.cli.demanded import add_constraints, constraints_of
 from marginalia.cli.dictionaries import add_dictionary, with_dictionaries
 from marginalia.cli.layouts import input_layout, model_layout
@@ -70,14 +70,7 @@ def add_parser(verbs: Verbs) -> None:
     parser.add_argument("--no-color", action="store_true", help="no colours (also: NO_COLOR=1)")
     add_dictionary(parser)
     add_reading(parser, "as the model's training data", unlabelled=True)
-    parser.set_defaults(run=run, take=take)
-
-
-def take(args: argparse.Namespace, word: str) -> bool:
-    """What stands behind options is the text, if there was none."""
-    free = args.text is None
-    args.text = word if free else args.text
-    return free
+    parser.set_defaults(run=run, take=taken_as("text", None))
 
 
 def run(args: argparse.Namespace) -> int:

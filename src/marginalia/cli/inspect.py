@@ -52,7 +52,7 @@ def add_parser(verbs: Verbs) -> None:
         help="read all weights from such a table (-: standard input)",
     )
     table.add_argument("-o", "--output", metavar="FILE", help="with --import: the model file to write")
-    parser.set_defaults(run=run, take=lambda args, word: False)
+    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -183,6 +183,7 @@ def _facts(found: dict[str, Any]) -> Iterator[str]:
         "data": f"fingerprint {found['fingerprint']}",
         "scores": _calibrated(found["calibration"]),
         "edited": "; ".join(_edit(record) for record in found["edits"]),
+        "corrected": count(len(found["corrections"]), "correction") if found["corrections"] else "",
     }
     yield from (f"  {name:9} {text}" for name, text in facts.items() if text)
 

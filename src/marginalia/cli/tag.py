@@ -17,6 +17,7 @@ from marginalia.cli.arguments import (
     add_threads,
     at_least_one,
     probability,
+    taken_as,
     verb_parser,
 )
 from marginalia.cli.demanded import Demanded, add_constraints, constraints_of
@@ -86,14 +87,7 @@ def add_parser(verbs: Verbs) -> None:
     add_threads(parser, "threads; the output does not depend on them")
     add_reading(parser, "as the model's training data", unlabelled=True)
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress on standard error")
-    parser.set_defaults(run=run, take=take)
-
-
-def take(args: argparse.Namespace, word: str) -> bool:
-    """A file behind options is the input, if there was none."""
-    free: bool = args.input == STDIN
-    args.input = word if free else args.input
-    return free
+    parser.set_defaults(run=run, take=taken_as("input", STDIN))
 
 
 def run(args: argparse.Namespace) -> int:

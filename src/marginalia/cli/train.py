@@ -12,7 +12,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from marginalia.cli.arguments import Verbs, add_reading, add_threads, name_and_value, natural, verb_parser
+from marginalia.cli.arguments import (
+    Verbs,
+    add_reading,
+    add_threads,
+    added_to,
+    name_and_value,
+    natural,
+    verb_parser,
+)
 from marginalia.cli.output import check_writable
 from marginalia.cli.plan import Plan, costs_file, make_plan
 from marginalia.cli.progress import Notes, TrainingProgress
@@ -97,13 +105,7 @@ def add_parser(verbs: Verbs) -> None:
     parser.add_argument("--json", action="store_true", help="end with one JSON object instead of text")
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress on standard error")
     parser.add_argument("--settings", action="store_true", help="list all settings of the --learner and exit")
-    parser.set_defaults(run=run, take=take)
-
-
-def take(args: argparse.Namespace, word: str) -> bool:
-    """One more file."""
-    args.data.append(word)
-    return True
+    parser.set_defaults(run=run, take=added_to("data"))
 
 
 def run(args: argparse.Namespace) -> int:

@@ -205,6 +205,14 @@ def _spell(scheme: str, type_: str, length: int, follows: bool, followed: bool) 
     return tuple(f"{prefix}-{type_}" if type_ else prefix for prefix in prefixes)
 
 
+def labels_of_type(type_: str, scheme: str) -> list[str]:
+    """Every label that a scheme can write for spans of a type."""
+    found: dict[str, None] = {}
+    for spans in ([(0, 1)], [(0, 3)], [(0, 2), (2, 4)], [(0, 1), (1, 2)]):
+        found |= dict.fromkeys(labels_of([Span(b, e, type_) for b, e in spans], spans[-1][1], scheme))
+    return list(found)
+
+
 def convert(labels: Sequence[str], source: str, target: str) -> list[str]:
     """The same spans in another scheme."""
     return labels_of(spans_of(labels, source), len(labels), target)

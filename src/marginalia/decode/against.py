@@ -53,6 +53,20 @@ def other_output(
     return _wished(Demands(saved, shown, Constraints(tuple(wishes))), decoder, shown, block, chosen, wishes)
 
 
+def wished_labels(
+    saved: SavedModel, decoder: StructureInUse, shown: UserLabels, block: Block, text: str
+) -> list[str]:
+    """The labels of the best output that is as wished; if the text has labels and no wishes, those."""
+    parts = text.split()
+    wishes = _wishes(parts, block.table.tokens, shown, "labels")
+    if not wishes:
+        return parts
+    [(outputs, _)] = Demands(saved, shown, Constraints(tuple(wishes))).outputs(decoder, Batch(block))
+    if outputs.violations:
+        raise DataError(f"labels: there is no output with {text} that the model could give")
+    return shown.user_labels(next(iter(outputs))[0].tolist())
+
+
 def _runner_up(decoder: StructureInUse, block: Block, chosen: Sequence[int]) -> Other:
     for ids, score in islice(decoder.k_best(block, 0), 2):
         if ids.tolist() != list(chosen):
@@ -60,24 +74,24 @@ def _runner_up(decoder: StructureInUse, block: Block, chosen: Sequence[int]) -> 
     raise DataError("there is nothing to compare with: the sentence has only one legal output")
 
 
-def _wishes(parts: Sequence[str], length: int, shown: UserLabels) -> list[At]:
+def _wishes(parts: Sequence[str], length: int, shown: UserLabels, what: str = "against") -> list[At]:
     """The wishes that all parts are; none if some part is none, or if all are labels."""
     matches = [_WISH.fullmatch(part) for part in parts]
     if not all(matches) or (len(parts) == length and all(part in shown.labels for part in parts)):
         return []
     names = Names(shown.labels, shown.scheme)
-    return [_checked(match, length, names) for match in matches if match]
+    return [_checked(match, length, names, what) for match in matches if match]
 
 
-def _checked(match: re.Match[str], length: int, names: Names) -> At:
+def _checked(match: re.Match[str], length: int, names: Names, what: str) -> At:
     first, last, name = int(match[1]), int(match[2] or match[1]), match[3]
     if not 1 <= first <= last <= length:
-        raise DataError(f"against: found {match[0]}, expected tokens from 1 to {length}")
+        raise DataError(f"{what}: found {match[0]}, expected tokens from 1 to {length}")
     is_span = match[2] is not None and names.scheme is not None and name != "O"
     known = list(names.types if is_span else names.labels)
     if name not in known:
         kind = "type of span" if is_span else "label"
-        raise DataError(f"against: found {match[0]}: unknown {kind} '{name}'. {suggestion(name, known)}")
+        raise DataError(f"{what}: found {match[0]}: unknown {kind} '{name}'. {suggestion(name, known)}")
     return At(first, last, (name,))
 
 

@@ -91,9 +91,9 @@ class ChainTraining:
         self._index, self._cutoff = extraction.index, settings["cutoff"]
         self.constants = self._shape.constants
 
-    def set_gold(self, examples: _core.Examples, ids: Ids) -> None:
+    def set_gold(self, examples: _core.Examples, ids: Ids, sets: npt.NDArray[np.uint8]) -> None:
         """The right outputs."""
-        examples.set_gold(ids, self._shape.labels)
+        examples.set_gold(ids, self._shape.labels, sets)
 
     def choose_features(
         self, batches: Callable[[], Iterator[_core.Examples]], kept: list[_core.Examples]
@@ -105,17 +105,6 @@ class ChainTraining:
     def batch(self, examples: _core.Examples) -> _core.ChainExamples:
         """The examples as outputs of this chain."""
         return _core.ChainExamples(self._shape, examples)
-
-    def moved_constants(self, labels: int) -> npt.NDArray[np.int64]:
-        """Where each constant of a chain over only the first `labels` labels is in this one."""
-        old, new = labels, self._shape.labels
-        label, pair = np.arange(old), (np.arange(old)[:, None] * new + np.arange(old)).reshape(-1)
-        parts = [label, new + label, 2 * new + pair]
-        if self._shape.order == 2:
-            older = np.append(np.arange(old), new)  # the last: before the sentence
-            first = 2 * new + new * new
-            parts.append((first + older[:, None] * new * new + pair).reshape(-1))
-        return np.concatenate(parts).astype(np.int64)
 
 
 _PARTS = Parts(

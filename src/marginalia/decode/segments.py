@@ -121,9 +121,9 @@ class SegmentTraining:
         """Whether features may get rows while learning goes on."""
         return self._open
 
-    def set_gold(self, examples: _core.SegmentExamples, ids: Ids) -> None:
+    def set_gold(self, examples: _core.SegmentExamples, ids: Ids, sets: npt.NDArray[np.uint8]) -> None:
         """The right outputs; segments that are too long are cut."""
-        examples.set_gold(ids, self._shape)
+        examples.set_gold(ids, self._shape, sets)
 
     def choose_features(
         self, batches: Callable[[], Iterator[_core.SegmentExamples]], kept: list[Any]
@@ -140,12 +140,6 @@ class SegmentTraining:
         """The examples as outputs of this structure."""
         extraction = self._extraction
         return _core.SegmentBatch(self._shape, extraction.program, examples, extraction.index, self._open)
-
-    def moved_constants(self, labels: int) -> npt.NDArray[np.int64]:
-        """Where each constant of a structure with only the first `labels` labels is in this one."""
-        label, new = np.arange(labels), self._shape.labels
-        pair = (label[:, None] * new + label).reshape(-1)
-        return np.concatenate([label, new + label, 2 * new + pair]).astype(np.int64)
 
 
 _PARTS = Parts(

@@ -12,8 +12,8 @@ from marginalia.corpus.blocks import Block
 from marginalia.decode import chain, segments
 from marginalia.decode.decoder import Compiled, ConstrainedOutputs, Contribution, Term
 from marginalia.features.compiling import compile_program, compile_segment_program
+from marginalia.features.list_templates import LIST_TEMPLATES, SEGMENT_LIST_TEMPLATES
 from marginalia.features.program import Program
-from marginalia.features.sets import LIST_TEMPLATES, SEGMENT_LIST_TEMPLATES
 from marginalia.model import SavedModel
 
 if TYPE_CHECKING:
@@ -46,8 +46,9 @@ class Examples(Protocol):
         weights: _core.SparseRows,
         sample_weights: npt.NDArray[np.float64],
         counts: npt.NDArray[np.float64],
+        expected: bool = False,
     ) -> None:
-        """Adds the gold outputs' feature counts, by weight."""
+        """Adds the gold outputs' feature counts, by weight; `expected`: also of examples with several."""
 
     def expectations(
         self,
@@ -98,17 +99,14 @@ class StructureInTraining(Protocol):
     def grows(self) -> bool:
         """Whether features may get rows while learning goes on."""
 
-    def set_gold(self, examples: Any, ids: npt.NDArray[np.int32]) -> None:
-        """The right outputs of examples."""
+    def set_gold(self, examples: Any, ids: npt.NDArray[np.int32], sets: npt.NDArray[np.uint8]) -> None:
+        """The right outputs of examples; -1 - k stands for any label of set k of [sets][labels], flat."""
 
     def choose_features(self, batches: Callable[[], Iterator[Any]], kept: list[Any]) -> None:
         """Which features may have weights; `kept` are the batches that stay in memory."""
 
     def batch(self, examples: Any) -> Examples:
         """The examples as this structure sees them."""
-
-    def moved_constants(self, labels: int) -> npt.NDArray[np.int64]:
-        """Where each constant of a structure with only the first `labels` labels is in this one."""
 
 
 class StructureInUse(Protocol):

@@ -16,7 +16,7 @@ from marginalia.corpus.answers import Answer
 from marginalia.corpus.batches import Batch
 from marginalia.corpus.blocks import Block
 from marginalia.corpus.records import Span
-from marginalia.corpus.schemes import convert, labels_of, spans_of, validate
+from marginalia.corpus.schemes import convert, labels_of_type, spans_of, validate
 from marginalia.decode.confidence import shown_as_they_are
 from marginalia.errors import DataError
 from marginalia.model import SavedModel
@@ -153,6 +153,5 @@ def _all_labels(saved: SavedModel) -> list[str]:
     scheme = str(saved.scheme)
     found = dict.fromkeys(["O"] if "O" in saved.labels else [])
     for type_ in types:
-        for spans in ([(0, 1)], [(0, 3)], [(0, 2), (2, 4)], [(0, 1), (1, 2)]):
-            found |= dict.fromkeys(labels_of([Span(b, e, type_) for b, e in spans], spans[-1][1], scheme))
+        found |= dict.fromkeys(labels_of_type(type_, scheme))
     return list(found)

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 Ids = npt.NDArray[np.int32]
 T = TypeVar("T")
+Own = TypeVar("Own", bound="Tagger")
 
 
 class Tagger:
@@ -305,18 +306,18 @@ class Tagger:
             for line in weight_lines(self.saved):
                 write(line)
 
-    def with_weights(self, source: Source) -> Tagger:
+    def with_weights(self: Own, source: Source) -> Own:
         """The model with the weights of such a table."""
-        return Tagger._using(replace(self._in_use, base=with_weights(self._in_use.base, source)))
+        return self._using(replace(self._in_use, base=with_weights(self._in_use.base, source)))
 
     def with_dictionary(
-        self,
+        self: Own,
         *dictionaries: Dictionary | str | os.PathLike[str] | Mapping[Any, Any],
         mode: str = "hard",
         column: str | None = None,
         ignore_case: bool = False,
         tokenizer: str | None = None,
-    ) -> Tagger:
+    ) -> Own:
         """The model with dictionaries (or files, or phrases with labels) in place of others of that mode.
 
         `hard`: the longest phrases in a sentence get their labels, and the rest is the best output that there
@@ -328,16 +329,16 @@ class Tagger:
         options = (mode, column, ignore_case, tokenizer)
         new = used(self.saved, self.feature_columns, given, *options)
         in_use = self._in_use
-        return Tagger._using(replace(in_use, soft=new) if mode == "soft" else replace(in_use, hard=new))
+        return self._using(replace(in_use, soft=new) if mode == "soft" else replace(in_use, hard=new))
 
-    def reloaded(self) -> Tagger:
+    def reloaded(self: Own) -> Own:
         """The model with its dictionaries as their files are now: itself if none has changed. A DataError for
         a file that is not good; this one can go on with what it has."""
         newer = self._in_use.reloaded()
-        return self if newer is self._in_use else Tagger._using(newer)
+        return self if newer is self._in_use else self._using(newer)
 
     @classmethod
-    def _using(cls, in_use: InUse) -> Tagger:
+    def _using(cls: type[Own], in_use: InUse) -> Own:
         made = cls(in_use.model())
         made._in_use = in_use
         if in_use.hard is not None:
@@ -353,13 +354,13 @@ class Tagger:
         return file.to_bytes(self.saved)
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> Tagger:
+    def from_bytes(cls: type[Own], data: bytes) -> Own:
         """The model of `to_bytes`."""
         return cls(file.from_bytes(data))
 
-    def __reduce__(self) -> tuple[Callable[..., Tagger], tuple[Any, ...]]:
+    def __reduce__(self: Own) -> tuple[Callable[..., Own], tuple[Any, ...]]:
         in_use = self._in_use
-        return _unpickled, (file.to_bytes(in_use.base), in_use.soft, in_use.hard)
+        return _unpickled, (type(self), file.to_bytes(in_use.base), in_use.soft, in_use.hard)
 
     def best_ids(self, block: Block) -> tuple[Ids, Ids]:
         """The best labels of a block, as ids of `saved.labels` and of `labels`."""
@@ -388,8 +389,8 @@ class Tagger:
         return record_of(sentence, self.feature_columns, self.saved.program.explicit, number)
 
 
-def _unpickled(data: bytes, soft: Used | None, hard: Used | None) -> Tagger:
-    return Tagger._using(InUse(file.from_bytes(data), soft, hard))
+def _unpickled(kind: type[Own], data: bytes, soft: Used | None, hard: Used | None) -> Own:
+    return kind._using(InUse(file.from_bytes(data), soft, hard))
 
 
 def _check_k(k: int) -> None:

@@ -14,9 +14,10 @@ from pathlib import Path
 
 from marginalia.errors import SettingsError
 from marginalia.features.crfpp import parse_crfpp
+from marginalia.features.list_templates import LIST_TEMPLATES
 from marginalia.features.program import Program
 from marginalia.features.reading import Columns, nearest
-from marginalia.features.sets import LIST_TEMPLATES, SETS, load_set, with_dictionary, with_lists
+from marginalia.features.sets import SETS, load_set, with_dictionary, with_lists
 from marginalia.features.templates import parse_templates
 from marginalia.features.wapiti import parse_wapiti
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from importlib import resources
 
 from marginalia.errors import SettingsError
+from marginalia.features.list_templates import LIST_TEMPLATES
 from marginalia.features.program import Program
 from marginalia.features.reading import Columns
 from marginalia.features.templates import parse_templates
@@ -29,25 +29,11 @@ SETS = (
 )
 """The names of the ready-made sets."""
 
-LIST_TEMPLATES = """
-both: list({name})({column})[-2..2]
-both: list({name})({column})[-2]/list({name})({column})[-1]
-both: list({name})({column})[-1]/list({name})({column})[0]
-both: list({name})({column})[0]/list({name})({column})[1]
-"""
-"""What Kazama & Torisawa's table 1 makes of each list of names."""
-
-SEGMENT_LIST_TEMPLATES = """
-list({name})({column})[b..e]
-list({name})({column})[b]/list({name})({column})[e]
-list({name})({column})[b-1]
-list({name})({column})[e+1]
-"""
-"""The same for segments."""
-
 
 def text_of_set(name: str) -> str:
     """The templates of a ready-made set, to be read or changed; the first line says what it is for."""
+    from importlib import resources  # slow to load, and tagging does without
+
     return (resources.files("marginalia.features") / "sets" / f"{name}.txt").read_text(encoding="utf-8")
 
 

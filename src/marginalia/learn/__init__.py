@@ -12,20 +12,27 @@ from marginalia.decode.tagger import Tagger, load
 from marginalia.errors import SettingsError
 from marginalia.features.dictionary import Dictionary, dictionary_of
 from marginalia.learn.calibration import calibrated
+from marginalia.learn.correcting import corrected
 from marginalia.learn.data import Corpus, Data, corpus_of_records
 from marginalia.learn.labeler import Labeler
-from marginalia.learn.recipe import TASKS, Recipe, make_recipe
+from marginalia.learn.receipts import Flip, Receipt, receipt_of
+from marginalia.learn.recipe import TASKS, Recipe, make_recipe, recipe_of
 from marginalia.learn.training import Progress, Training
 from marginalia.model import SavedModel
 
 __all__ = [
     "TASKS",
+    "Flip",
     "Labeler",
     "Progress",
+    "Receipt",
     "Recipe",
     "Training",
     "calibrate",
     "calibrated",
+    "continued",
+    "corpus_for",
+    "fixed",
     "inherited",
     "make_recipe",
     "prepare",
@@ -107,16 +114,64 @@ def calibrate(
 
     The data, given as for `train`, must not be those that the model was trained on: of those it is too sure.
     """
-    saved = model.saved
-    corpus = _corpus(
+    corpus = corpus_for(model.saved, data, columns=columns, label=label, format=format, options=options)
+    return calibrated(model, corpus.blocks(), corpus.layout.label, threads)
+
+
+def corpus_for(
+    saved: SavedModel,
+    data: Data,
+    *,
+    columns: str | Sequence[str] | None = None,
+    label: str | None = None,
+    format: str | None = None,
+    options: Mapping[str, Any] | None = None,
+) -> Corpus:
+    """Labelled data for a model, read as its training data were unless told otherwise."""
+    return _corpus(
         data,
         columns or saved.columns,
         label or saved.label,
         format or saved.format,
         dict(saved.options if options is None else options),
-        {"unit": saved.settings.get("unit", "sentence"), "stream": False},
+        {"unit": "sentence", "partial": False} | saved.settings | {"stream": False},
     )
-    return calibrated(model, corpus.blocks(), corpus.layout.label, threads)
+
+
+def fixed(
+    model: Tagger, data: Corpus, *, margin: float = 1.0, check: Corpus | None = None, threads: int = 1
+) -> tuple[SavedModel, Receipt]:
+    """A model that labels all examples as they are labelled, and the receipt of the correction."""
+    saved, replaced = corrected(model, data, margin)
+    blocks, label = ([], "") if check is None else (check.blocks(), check.layout.label)
+    return saved, receipt_of(model, Tagger(saved), replaced, blocks, label, threads)
+
+
+def continued(
+    saved: SavedModel,
+    data: Data,
+    *,
+    passes: int = 1,
+    columns: str | Sequence[str] | None = None,
+    label: str | None = None,
+    format: str | None = None,
+    options: Mapping[str, Any] | None = None,
+    threads: int = 1,
+    sample_weights: Sequence[float] | None = None,
+) -> Training:
+    """A run of a model's own learner that goes on where the model stopped, over other data."""
+    return prepare(
+        data,
+        None,
+        recipe_of(saved, passes),
+        columns=columns,
+        label=label,
+        format=format or saved.format,
+        options=saved.options if options is None else options,
+        threads=threads,
+        start=saved,
+        sample_weights=sample_weights,
+    )
 
 
 def prepare(
@@ -159,13 +214,14 @@ def _corpus(
     settings: Mapping[str, Any],
 ) -> Corpus:
     paths = [data] if isinstance(data, (str, os.PathLike)) else data
-    documents = settings["unit"] == "document"
+    documents, partial = settings["unit"] == "document", bool(settings.get("partial"))
     if isinstance(paths, Sequence) and paths and all(isinstance(p, (str, os.PathLike)) for p in paths):
         layout = guess_layout(paths[0], format, columns, label, options)
         if documents and layout.format not in ("conll", "conllu"):
             raise SettingsError(f"unit=document: {layout.format} files do not tell documents apart.")
-        return Corpus(replace(layout, whole_documents=documents), paths, stream=settings["stream"])
-    return corpus_of_records(paths, label, documents)
+        layout = replace(layout, whole_documents=documents, partial=partial)
+        return Corpus(layout, paths, stream=settings["stream"])
+    return corpus_of_records(paths, label, documents, partial)
 
 
 # What the weights of a model depend on: a run that begins with it has the same.

@@ -39,7 +39,8 @@ class Labeler:
     """An estimator of label sequences.
 
     `X` is a list of sequences: lists of tokens, mappings from column names to lists, lists of attributes (a
-    list of strings or a dictionary for each token), or `Sentence` records; `y` has a list of labels for each.
+    list of strings or a dictionary for each token), or `Sentence` records; `y` has a list of labels for each
+    (with `partial`: None, a label or several of them for each token).
     The arguments are those of `train`; all its settings may be given as keywords, or in the dictionary
     `settings`.
 
@@ -97,17 +98,40 @@ class Labeler:
 
         if (X_dev is None) != (y_dev is None):
             raise DataError("found one of X_dev and y_dev, expected both or neither")
-        given = {name: getattr(self, name) for name in _OWN if name != "settings"}
-        self.model_ = train(
-            _pairs(X, y),
-            None if X_dev is None or y_dev is None else _pairs(X_dev, y_dev),
-            sample_weights=None if sample_weight is None else list(sample_weight),
-            **given,
-            **dict(self.settings or {}),
-            **{name: getattr(self, name) for name in self._more},
+        return self._take(
+            train(
+                _pairs(X, y),
+                None if X_dev is None or y_dev is None else _pairs(X_dev, y_dev),
+                sample_weights=None if sample_weight is None else list(sample_weight),
+                **self._arguments(),
+            )
         )
-        self.classes_ = list(self.model_.labels)
-        self.marginal_labels_ = list(self.model_.saved.labels)
+
+    def partial_fit(
+        self, X: Iterable[Any], y: Iterable[Sequence[str]], *, sample_weight: Sequence[float] | None = None
+    ) -> Labeler:
+        """One pass over a batch, on from where the last one ended; labels and features may be new in any
+        batch. The first batch decides about the scheme of labels, unless the setting `scheme` does."""
+        from marginalia.learn import continued, train
+
+        weights = None if sample_weight is None else list(sample_weight)
+        if not self.__sklearn_is_fitted__():
+            once = {"passes": 1, "state": True}
+            return self._take(train(_pairs(X, y), sample_weights=weights, **self._arguments() | once))
+        run = continued(self.model_.saved, _pairs(X, y), threads=self.threads, sample_weights=weights)
+        for _ in run:
+            pass
+        return self._take(run.model())
+
+    def _arguments(self) -> dict[str, Any]:
+        """Of `train`."""
+        own = {name: getattr(self, name) for name in _OWN if name != "settings"}
+        return own | dict(self.settings or {}) | {name: getattr(self, name) for name in self._more}
+
+    def _take(self, model: Tagger) -> Labeler:
+        self.model_ = model
+        self.classes_ = list(model.labels)
+        self.marginal_labels_ = list(model.saved.labels)
         return self
 
     def predict(self, X: Iterable[Any]) -> list[list[str]]:
@@ -133,8 +157,12 @@ class Labeler:
 
     def score(self, X: Iterable[Any], y: Iterable[Sequence[str]]) -> float:
         """F1 of spans from 0 to 1, as conlleval counts; of labels that spell no spans, the accuracy."""
-        spans = self._fitted.saved.scheme is not None
-        report = evaluate([list(labels) for labels in y], self.predict(X), spans=spans)
+        spans, gold = self._fitted.saved.scheme is not None, [list(labels) for labels in y]
+        if any(not isinstance(label, str) for labels in gold for label in labels):
+            raise DataError(
+                "found a label that is not a string: data to be scored must be labelled completely"
+            )
+        report = evaluate(gold, self.predict(X), spans=spans)
         return report.f1 / 100.0
 
     @property

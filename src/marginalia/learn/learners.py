@@ -23,7 +23,7 @@ class Learner(NamedTuple):
     """A way to learn: what it is, how it is set, how it runs, and what it needs of the structure.
 
     `check` refuses settings that do not go together. `fixed` settings are the learner's own choice: users do
-    not see them, structures do.
+    not see them, structures do. `goes_on`: it learns example by example, from any weights and any data on.
     """
 
     help: str
@@ -32,6 +32,7 @@ class Learner(NamedTuple):
     check: Callable[[dict[str, Any]], None] = lambda settings: None
     fixed: Mapping[str, Any] = {}
     has_loss: bool = True
+    goes_on: bool = False
 
 
 def _online(setup: Setup, rule: _core.Rule, *, variances: bool = False) -> LearnerRun:
@@ -131,6 +132,7 @@ LEARNERS: dict[str, Learner] = {
         _perceptron,
         check_regularisers,
         has_loss=False,
+        goes_on=True,
     ),
     "margin": Learner(
         "the perceptron, which also learns from close second bests",
@@ -149,6 +151,7 @@ LEARNERS: dict[str, Learner] = {
         _margin,
         check_regularisers,
         has_loss=False,
+        goes_on=True,
     ),
     "pa": Learner(
         "passive-aggressive: the smallest change that makes the example right",
@@ -161,6 +164,7 @@ LEARNERS: dict[str, Learner] = {
         ),
         _passive_aggressive,
         check_regularisers,
+        goes_on=True,
     ),
     "arow": Learner(
         "adaptive: weights that were seen often move less",
@@ -172,6 +176,7 @@ LEARNERS: dict[str, Learner] = {
         ),
         _arow,
         check_regularisers,
+        goes_on=True,
     ),
     "maxent": Learner(
         "maximum entropy: each label a choice given those before it",

@@ -12,7 +12,9 @@ from marginalia.decode.structures import STRUCTURES
 from marginalia.errors import SettingsError
 from marginalia.features.dictionary import Dictionary
 from marginalia.learn.learners import LEARNERS
+from marginalia.learn.partial import PARTIAL
 from marginalia.learn.samples import CLASS_WEIGHTS, parse_class_weights
+from marginalia.model import SavedModel
 
 DATA_SETTINGS = (
     Setting(
@@ -32,6 +34,7 @@ DATA_SETTINGS = (
         False,
         "Repair labels that the scheme does not allow (they are counted) instead of refusing.",
     ),
+    PARTIAL,
     Setting(
         "unit",
         "sentence",
@@ -125,6 +128,27 @@ def make_recipe(
     return Recipe(structure, features, learner, seed, dict(lists or {}), resolved, own, dictionary)
 
 
+def goes_on(saved: SavedModel) -> bool:
+    """Whether a model was learned example by example, so that learning can go on with any data."""
+    learner = LEARNERS.get(saved.learner)
+    return learner is not None and learner.goes_on and not saved.settings.get("boost")
+
+
+def recipe_of(saved: SavedModel, passes: int) -> Recipe:
+    """What a model was trained with, to train it further."""
+    if not goes_on(saved):
+        which = "a boosted model" if saved.settings.get("boost") else f"the learner {saved.learner}"
+        able = ", ".join(name for name, learner in LEARNERS.items() if learner.goes_on)
+        raise SettingsError(
+            f"{which} learns from all its data at once: correct the model instead (fix), or train it again "
+            f"on old and new data together. To learn batch by batch, choose one of {able}."
+        )
+    known = {setting.name for setting in declared(saved.structure, saved.learner)}
+    own = {name: value for name, value in saved.settings.items() if name in known}
+    settings = own | {"scheme": "auto", "encode": "auto", "passes": passes}  # the model brings its own
+    return make_recipe(structure=saved.structure, learner=saved.learner, seed=saved.seed, settings=settings)
+
+
 def _check_structure(structure: str, learner: str, settings: dict[str, Any]) -> None:
     """What a structure needs of the learner and of the labels."""
     kind = STRUCTURES[structure]
@@ -132,6 +156,11 @@ def _check_structure(structure: str, learner: str, settings: dict[str, Any]) -> 
         raise SettingsError(
             f"learner {learner} makes outputs label by label, which {structure} are not: choose crf, or "
             "structure=chain."
+        )
+    if settings.get("normalise") == "steps" and settings["partial"]:
+        raise SettingsError(
+            f"learner {learner} learns each label after those before it, which partial=on may leave open: "
+            "choose crf or another learner."
         )
     if kind.encoding is not None:
         if settings["encode"] not in ("auto", "same", kind.encoding):

@@ -170,7 +170,7 @@ class Training:
     def _begin_with(self, warm: WarmStart) -> int:
         """Take over the weights of a model; the number of passes that are thereby continued."""
         labels = self.coder.labels
-        passes = warm.start(self._run, self._structure, len(labels), self.recipe)
+        passes = warm.start(self._run, len(labels), self.recipe)
         if added := len(labels) - len(warm.saved.labels):
             self.notes.append(f"labels that the model did not know: {', '.join(labels[-added:])}")
         return passes

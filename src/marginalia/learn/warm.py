@@ -7,18 +7,19 @@ weights. New features and new labels may appear.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from marginalia import _core
-from marginalia.decode.structures import StructureInTraining
 from marginalia.errors import ModelError
-from marginalia.learn.recipe import Recipe
+from marginalia.learn.recipe import Recipe, goes_on
 from marginalia.learn.regularisers import penalty_of
 from marginalia.learn.run import LearnerRun, State, checked_count, rows_of_cells
 from marginalia.model import SavedModel
+from marginalia.model.constants import moved_outputs
+from marginalia.model.corrections import delta_weights
 
 _PREFIX = "state."
 _FEATURES = ("keys", "edges", "names", "name_end", "passes")
@@ -82,73 +83,168 @@ class WarmStart:
         return "names" in self.saved.arrays
 
     def seed(self, index: _core.FeatureIndex) -> None:
-        """Give a new index the model's features, in their old order."""
+        """Give a new index the model's features: those of its state, in their old order, then all others."""
         try:
-            self._seed(index)
+            if self._state:
+                self._seed(index, self._state, slice(None), self._state["edges"])
+            self._seed(index, self.saved.arrays, self._others(), self.saved.edges())
         except _UNFIT as error:
             raise ModelError(f"the model's features cannot be used: {error}") from error
 
-    def _seed(self, index: _core.FeatureIndex) -> None:
-        source, used = (self._state, slice(None)) if self._state else (self.saved.arrays, self._used())
+    def _seed(self, index: _core.FeatureIndex, source: State, used: Any, edges: npt.NDArray[Any]) -> None:
+        keys = np.ascontiguousarray(source["keys"][used])
         names, ends = source.get("names"), source.get("name_end")
         if names is None or ends is None or not index.keeps_names:
             text, name_ends = b"", np.zeros(0, np.uint32)
-        else:  # empty slots have empty names
-            text, name_ends = names.tobytes(), np.ascontiguousarray(ends[used])
-        edges = source["edges"] if self._state else source.get("edge")
-        keys = np.ascontiguousarray(source["keys"][used])
-        flags = np.zeros(len(keys), np.uint8) if edges is None else np.ascontiguousarray(edges[used])
-        index.seed(keys, flags, text, name_ends)
+        else:
+            text, name_ends = _picked(names, ends, used)
+        index.seed(keys, np.ascontiguousarray(edges[used], np.uint8), text, name_ends)
 
-    def _used(self) -> npt.NDArray[np.bool_]:
-        return np.asarray(self.saved.arrays["keys"] != 0)
+    def _others(self) -> npt.NDArray[np.intp]:
+        """The slots of features that are not among those of the state."""
+        keys = self.saved.arrays["keys"]
+        known = np.isin(keys, self._state["keys"]) if self._state else np.zeros(len(keys), bool)
+        return np.flatnonzero((keys != 0) & ~known)
 
-    def start(self, run: LearnerRun, structure: StructureInTraining, labels: int, recipe: Recipe) -> int:
+    def _rows(self) -> _Rows:
+        """The rows of a seeded index."""
+        others, saved = self._others(), self.saved
+        keys, edges = [np.zeros(1, np.uint64)], [np.zeros(1, bool)]
+        if self._state:
+            keys, edges = [*keys, self._state["keys"]], [*edges, self._state["edges"] != 0]
+        return _Rows(
+            np.concatenate([*keys, saved.arrays["keys"][others]]),
+            np.concatenate([*edges, saved.edges()[others]]),
+        )
+
+    def start(self, run: LearnerRun, labels: int, recipe: Recipe) -> int:
         """Give a run the model's weights; the number of passes if it goes on exactly where those ended."""
-        same = (self.saved.learner, len(self.saved.labels)) == (recipe.learner, labels)
         try:
-            if self._state and same and _kind(self.saved.settings) == _kind(recipe.settings):
-                run.resume({n: a for n, a in self._state.items() if n not in _FEATURES})
+            if self._state and self._goes_on(labels, recipe):
+                run.resume(self._resumed(labels))
                 return checked_count(self._state["passes"])
-            run.resume(self._weights(structure, labels))
+            run.resume(self.weights(labels))
         except _UNFIT as error:
             raise ModelError(f"the model's weights cannot be used: {error}") from error
         return 0
 
-    def _weights(self, structure: StructureInTraining, labels: int) -> State:
+    def _goes_on(self, labels: int, recipe: Recipe) -> bool:
+        """Whether the state is one that the run can go on from."""
+        saved = self.saved
+        if saved.learner != recipe.learner or _kind(saved.settings) != _kind(recipe.settings):
+            return False
+        # What others remember of the way here does not hold for other labels or weights.
+        return goes_on(saved) or (len(saved.labels) == labels and not saved.corrections)
+
+    def _resumed(self, labels: int) -> State:
+        """The state, with room for new labels, and with the model's corrections."""
+        state = {n: a for n, a in self._state.items() if n not in _FEATURES}
+        saved = self.saved
+        old = saved.corrections[0]["labels"] if saved.corrections else len(saved.labels)
+        if old == labels and not saved.corrections:
+            return state
+        rows = self._rows()
+        for name in [name for name in state if name.endswith("row_end")]:
+            prefix = name.removesuffix("row_end")
+            table = {n.removeprefix(prefix): a for n, a in state.items() if n.startswith(prefix)}
+            moved = _Table(saved, rows, table).moved(old, labels)
+            state |= {prefix + part: array for part, array in moved.items()}
+        return state
+
+    def weights(self, labels: int) -> State:
         """The finished weights as a state over the rows of `seed`, with room for new labels."""
-        arrays, old = self.saved.arrays, len(self.saved.labels)
-        used = np.flatnonzero(self._used())
-        ends = arrays["row_end"].astype(np.int64)
-        begins = np.append(0, ends[:-1])
-        sizes = (ends - begins)[used]
-        cells = np.arange(sizes.sum()) + np.repeat(begins[used] - (np.cumsum(sizes) - sizes), sizes)
-        outputs = self.saved.outputs()[cells].astype(np.int64)
-        rows = self._rows(used)
-        if "edge" in arrays:
-            edge = np.repeat(arrays["edge"][used] != 0, sizes)
-            outputs = np.where(edge, outputs // old * labels + outputs % old, outputs)
-        constants = structure.moved_constants(old)[arrays["constant_at"].astype(np.int64)]
-        count = len(self._state["keys"]) if self._state else len(used)
-        by_row = np.zeros(count + 1, np.int64)
-        by_row[0] = len(constants)
-        by_row[rows] = sizes
-        order = np.argsort(np.repeat(rows, sizes), kind="stable")
-        weights = arrays["weights"][cells][order]
+        arrays, all_rows = self.saved.arrays, self._rows()
+        slots = np.repeat(np.arange(len(arrays["keys"])), np.diff(self.saved.row_ends(), prepend=0))
+        none = np.zeros(len(arrays["constants"]), np.int64)
+        rows = np.concatenate([none, all_rows.of(arrays["keys"][slots])])
+        outputs = np.concatenate([arrays["constant_at"], self.saved.outputs()])
+        outputs = moved_outputs(outputs, rows == 0, all_rows.edges[rows], len(self.saved.labels), labels)
+        order = np.argsort(rows, kind="stable")
         return {
-            "row_end": np.cumsum(by_row).astype(np.uint32),
-            "outputs": np.concatenate([constants, outputs[order]]).astype(np.uint32),
-            "weights": np.concatenate([arrays["constants"], weights]).astype(np.float32),
+            "row_end": np.cumsum(np.bincount(rows, minlength=len(all_rows.keys))).astype(np.uint32),
+            "outputs": outputs[order].astype(np.uint32),
+            "weights": np.concatenate([arrays["constants"], arrays["weights"]])[order].astype(np.float32),
         }
 
-    def _rows(self, used: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-        """The training row that each used slot becomes."""
-        if not self._state:
-            return np.arange(1, len(used) + 1)
-        keys = self._state["keys"]
-        order = np.argsort(keys)
-        places = np.searchsorted(keys, self.saved.arrays["keys"][used], sorter=order)
-        return np.asarray(order[places] + 1, np.int64)
+
+class _Rows(NamedTuple):
+    """By row: the key of its feature (0: the constants), and whether it is of label pairs."""
+
+    keys: npt.NDArray[np.uint64]
+    edges: npt.NDArray[np.bool_]
+
+    def of(self, keys: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
+        """The rows of some features."""
+        order = np.argsort(self.keys)
+        found = order[np.searchsorted(self.keys, keys, sorter=order)]
+        if (self.keys[found] != keys).any():
+            raise ValueError("a feature is not there")
+        return found
+
+
+class _Table:
+    """The weights of a state with what is known of each, to be made those of a corrected model."""
+
+    def __init__(self, saved: SavedModel, all_rows: _Rows, state: State) -> None:
+        self._saved, self._all, self._state = saved, all_rows, state
+        self._rows = rows_of_cells(state["row_end"], len(state["outputs"])).astype(np.int64)
+
+    def moved(self, old: int, labels: int) -> State:
+        """Over `labels` labels instead of `old` ones, and with the changes of all corrections: as if they
+        had been made at the very beginning, so that they are in every mean, too."""
+        state, saved = self._state, self._saved
+        outputs = self._moved(self._rows, state["outputs"], old, labels)
+        found = {"outputs": outputs.astype(np.uint32)}
+        if "log_places" in state:
+            log = state["log_places"].reshape(-1, 3).copy()
+            log[:, 1] = self._moved(log[:, 0], log[:, 1], old, labels)
+            found["log_places"] = log.reshape(-1)
+        return found | (self._corrected(outputs, labels) if saved.corrections else {})
+
+    def _moved(
+        self, rows: npt.NDArray[Any], outputs: npt.NDArray[Any], old: int, new: int
+    ) -> npt.NDArray[np.int64]:
+        return moved_outputs(outputs, rows == 0, self._all.edges[rows], old, new)
+
+    def _corrected(self, outputs: npt.NDArray[np.int64], labels: int) -> State:
+        state = self._state
+        changed = delta_weights(self._saved)
+        rows = self._all.of(changed.keys)
+        more = self._moved(rows, changed.outputs, len(self._saved.labels), labels)
+        codes, places = np.unique(
+            np.concatenate([self._rows << 32 | outputs, rows << 32 | more]), return_inverse=True
+        )
+        own, new = places[: len(outputs)], places[len(outputs) :]
+        due = float(state["due"][0]) if "due" in state else 0.0
+        # A weight that was not there owes no penalties of the time before.
+        fresh = {"weights": 0.0, "totals": 0.0, "paid": due, "variances": 1.0}
+        found: State = {}
+        for name in fresh.keys() & state.keys():
+            if len(state[name]):
+                found[name] = np.full(len(codes), fresh[name], state[name].dtype)
+                found[name][own] = state[name]
+        weights = found["weights"].astype(np.float64)
+        np.add.at(weights, new, changed.after.astype(np.float64) - changed.before)
+        ends = np.cumsum(np.bincount(codes >> 32, minlength=len(self._all.keys)))
+        return found | {
+            "weights": weights.astype(np.float32),
+            "outputs": (codes & 0xFFFFFFFF).astype(np.uint32),
+            "row_end": ends.astype(np.uint32),
+        }
+
+
+def _picked(
+    names: npt.NDArray[np.uint8], ends: npt.NDArray[np.uint32], used: Any
+) -> tuple[bytes, npt.NDArray[np.uint32]]:
+    """The names of some rows, one after another, and where each ends."""
+    last = ends.astype(np.int64)
+    begins, sizes = np.append(0, last[:-1])[used], np.diff(last, prepend=0)[used]
+    if (sizes < 0).any() or last.max(initial=0) > len(names):
+        raise ValueError("the names do not fit")
+    text = names.tobytes()
+    if sizes.sum() < len(text):  # else the others have no names
+        text = b"".join(text[b : b + n] for b, n in zip(begins.tolist(), sizes.tolist(), strict=True))
+    return text, np.cumsum(sizes).astype(np.uint32)
 
 
 def _kind(settings: Mapping[str, Any]) -> tuple[object, ...]:

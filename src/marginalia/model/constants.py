@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 KINDS = {"start": 1, "end": 1, "transition": 2, "trigram": 3}
 """What there is, with the number of labels that each is of."""
@@ -32,3 +36,43 @@ def constant_count(size: int, order: int) -> int:
     """How many there are."""
     trigrams = (size + 1) * size * size if order == 2 else 0
     return 2 * size + size * size + trigrams
+
+
+def _moved_constants(places: npt.NDArray[np.int64], old: int, new: int) -> npt.NDArray[np.int64]:
+    """Where constants over `old` labels are among those over `new` ones, of which the first are the same."""
+    pair, kept = places - 2 * old, min(old, new)
+    older, rest = np.divmod(pair - old * old, old * old)  # of trigrams; the last is what is before a sentence
+    is_pair, is_trigram = pair >= 0, pair >= old * old
+    last, label = np.divmod(np.where(is_trigram, rest, pair), old)
+    lost = np.where(is_pair, (last >= kept) | (label >= kept), places % old >= kept)
+    if (lost | (is_trigram & (older != old) & (older >= kept))).any():
+        raise ValueError("constants: a label is not there any more")
+    older = np.where(older == old, new, older)
+    pairs = 2 * new + last * new + label + np.where(is_trigram, new * new * (older + 1), 0)
+    return np.where(is_pair, pairs, np.where(places < old, places, places - old + new))
+
+
+def _moved_pairs(outputs: npt.NDArray[np.int64], old: int, new: int) -> npt.NDArray[np.int64]:
+    """The same of the outputs of features of two labels."""
+    last, label = np.divmod(outputs, old)
+    if new < old and ((last >= new) | (label >= new)).any():
+        raise ValueError("weights: a label is not there any more")
+    return last * new + label
+
+
+def moved_outputs(
+    outputs: npt.NDArray[Any],
+    constant: npt.NDArray[np.bool_],
+    edge: npt.NDArray[np.bool_],
+    old: int,
+    new: int,
+) -> npt.NDArray[np.int64]:
+    """The outputs of weights over `new` labels instead of `old`: of constants, of label pairs, of labels."""
+    moved = outputs.astype(np.int64)
+    if old == new:
+        return moved
+    moved[constant] = _moved_constants(moved[constant], old, new)
+    moved[edge] = _moved_pairs(moved[edge], old, new)
+    if (moved[~constant & ~edge] >= new).any():
+        raise ValueError("weights: a label is not there any more")
+    return moved

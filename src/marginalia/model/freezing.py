@@ -42,8 +42,11 @@ class Cells(NamedTuple):
     weights: npt.NDArray[Any]
 
 
-def built_arrays(features: Features, cells: Cells, labels: int, constants: int) -> Arrays:
-    """The arrays of given weights, as training would make them; a ValueError if they do not fit."""
+def built_arrays(features: Features, cells: Cells, labels: int, constants: int, known: int = 0) -> Arrays:
+    """The arrays of given weights, as training would make them; a ValueError if they do not fit.
+
+    The first `known` rows stay even if all their weights are zero.
+    """
     index = _core.FeatureIndex(features.names is not None)
     names = features.names or [b""] * len(features.keys)
     ends = np.cumsum([len(name) for name in names], dtype=np.uint32)
@@ -53,4 +56,4 @@ def built_arrays(features: Features, cells: Cells, labels: int, constants: int) 
     places = cells.rows.astype(np.uint32), cells.outputs.astype(np.uint32)
     weights = cells.weights.astype(np.float32)
     table.restore(index, labels, *places, weights, none, none, none.astype(np.float32), 0.0)
-    return frozen_arrays(table.current, index, labels)
+    return frozen_arrays(table.current, index, labels, known=known)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from marginalia.model.constants import moved_outputs
+
 if TYPE_CHECKING:
     from marginalia.model.saved import SavedModel
 
@@ -120,3 +122,42 @@ def check_provenance(arrays: Arrays, files: list[str]) -> None:
 def _require_bounds(ends: npt.NDArray[Any], count: int, last: int) -> None:
     if len(ends) != count or (ends[1:] < ends[:-1]).any() or (int(ends[-1]) if count else 0) != last:
         raise ValueError("provenance: the parts of the arrays do not fit each other")
+
+
+def moved_lessons(saved: SavedModel, keys: npt.NDArray[np.uint64], labels: int) -> Arrays:
+    """What is known of the weights of a model, for one with other slots and a number of labels of its own.
+
+    Slots that the model does not have know nothing; those that the other one does not have are left out.
+    """
+    if "lesson_parts" not in saved.arrays:
+        return {}
+    arrays, size = saved.arrays, len(saved.labels)
+    slots = np.flatnonzero(arrays["keys"])
+    places = np.searchsorted(arrays["keys"][slots], keys)
+    found = (keys != 0) & np.isin(keys, arrays["keys"][slots])
+    nowhere = len(arrays["keys"])  # the row of the constants, which stays the last
+    old_rows = np.append(np.where(found, np.append(slots, nowhere)[places], -1), nowhere)
+    row_end, weights = _gathered(arrays["lesson_row_end"], old_rows)
+    end, parts = _gathered(arrays["lesson_end"], weights)
+    rows = np.repeat(old_rows, np.diff(row_end, prepend=0))
+    edge = np.append(saved.edges(), False)[rows]
+    outputs = moved_outputs(arrays["lesson_outputs"][weights], rows == nowhere, edge, size, labels)
+    return {
+        "lesson_row_end": row_end.astype(np.uint32),
+        "lesson_outputs": outputs.astype(np.uint32),
+        "lesson_end": end.astype(np.uint32),
+        "lesson_examples": arrays["lesson_examples"][parts],
+        "lesson_parts": arrays["lesson_parts"][parts],
+        "lesson_rest": arrays["lesson_rest"][weights],
+    }
+
+
+def _gathered(
+    ends: npt.NDArray[Any], rows: npt.NDArray[np.int64]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Some rows (-1: an empty one) one after another: where each ends, and where its items were."""
+    last = np.append(ends.astype(np.int64), 0)
+    first = np.append(np.append(0, last[:-2])[: len(ends)], 0)
+    begins, sizes = first[rows], last[rows] - first[rows]
+    new_ends = np.cumsum(sizes)
+    return new_ends, np.arange(sizes.sum()) + np.repeat(begins - (new_ends - sizes), sizes)

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from marginalia import _core
 from marginalia.errors import ModelError
 from marginalia.features.program import Program
+from marginalia.model.corrections import check_corrections
 from marginalia.model.provenance import Arrays, check_provenance
 
 LEAST_TEMPERATURE, MOST_TEMPERATURE = 1e-6, 1e12
@@ -25,7 +26,7 @@ class SavedModel:
     training data, `label` the one among them to predict, `options` those of their reader. `arrays` hold
     the weights (see docs/model-file.md). `calibration` has the `temperature` that makes scores
     log-probabilities, if one was fitted. `files` are those that provenance cites; `edits` has a record for
-    each time that weights were changed by hand.
+    each time that weights were changed by hand, `corrections` one for each correction that can be undone.
     """
 
     labels: tuple[str, ...]
@@ -46,6 +47,7 @@ class SavedModel:
     calibration: dict[str, Any] = field(default_factory=dict)
     files: list[str] = field(default_factory=list)
     edits: list[dict[str, Any]] = field(default_factory=list)
+    corrections: list[dict[str, Any]] = field(default_factory=list)
     arrays: Arrays = field(default_factory=dict, repr=False)
 
     def metadata(self) -> dict[str, Any]:
@@ -62,6 +64,7 @@ class SavedModel:
             _check_layout(checked, program)
             _check_arrays(arrays)
             check_provenance(arrays, checked["files"])
+            check_corrections(arrays, checked["corrections"], len(checked["labels"]))
         except (KeyError, TypeError, ValueError) as error:
             raise ModelError(f"the model's description is damaged: {error!r}") from error
         return cls(program=program, arrays=arrays, **checked)
@@ -172,8 +175,9 @@ _KINDS: dict[str, tuple[type, ...]] = {
     "calibration": (dict,),
     "files": (list,),
     "edits": (list,),
+    "corrections": (list,),
 }
-_YOUNGER = ("diagnostics", "calibration", "files", "edits")  # older files have none
+_YOUNGER = ("diagnostics", "calibration", "files", "edits", "corrections")  # older files have none
 
 
 def _checked(data: dict[str, Any]) -> dict[str, Any]:
@@ -197,7 +201,7 @@ def _check_layout(data: dict[str, Any], program: Program) -> None:
     unknown = sorted({data["label"], *program.columns} - set(data["columns"]))
     if unknown:
         raise ValueError(f"there is no column {', '.join(unknown)}")
-    for name in ("history", "edits"):
+    for name in ("history", "edits", "corrections"):
         if not all(isinstance(record, dict) for record in data[name]):
             raise TypeError(f"{name} is not a list of records")
     if not all(isinstance(name, str) for name in data["files"]):

@@ -71,7 +71,8 @@ class Shrinker:
         lists = {name: array for name, array in self._saved.arrays.items() if name.startswith("list.")}
         arrays = self._table(rows) | extra | {"weights": codes} | listed | constants | lists
         program = replace(self._saved.program, left_out=())
-        return replace(self._saved, arrays=arrays, program=program, history=[], diagnostics={}, files=[])
+        none: dict[str, Any] = {"history": [], "diagnostics": {}, "files": [], "corrections": []}
+        return replace(self._saved, arrays=arrays, program=program, **none)
 
     def fitting(self, bits: int, size: int) -> int | None:
         """How many weights may stay if the file is to have so many bytes; None if it cannot."""

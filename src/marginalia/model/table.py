@@ -100,7 +100,7 @@ def with_weights(saved: SavedModel, source: Source) -> SavedModel:
         return saved
     kept = {n: a for n, a in saved.arrays.items() if n.startswith("list.")}
     edited = rebuilt(saved, new, table.names, table.edges) | kept
-    return replace(saved, arrays=edited, files=[], edits=[*saved.edits, counts])
+    return replace(saved, arrays=edited, files=[], edits=[*saved.edits, counts], corrections=[])
 
 
 def _places(saved: SavedModel) -> dict[Place, np.float32]:

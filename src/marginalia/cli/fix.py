@@ -1,0 +1,308 @@
+"""`marginalia fix`: correct a model by example, see what that changes, and take it back."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from marginalia.cli.arguments import (
+    UsageError,
+    Verbs,
+    add_reading,
+    add_threads,
+    at_least_one,
+    natural,
+    verb_parser,
+)
+from marginalia.cli.explain import file_sentence, text_sentence
+from marginalia.cli.layouts import model_layout
+from marginalia.cli.output import check_writable
+from marginalia.cli.reading import must_exist, seekable
+from marginalia.cli.tag import named
+from marginalia.cli.text import count
+from marginalia.errors import DataError
+
+if TYPE_CHECKING:
+    from marginalia.learn import Receipt
+    from marginalia.learn.data import Corpus
+    from marginalia.model.corrections import Change, Correction
+    from marginalia.teaching import Model
+
+_DESCRIPTION = """\
+Correct a model: change its weights, as little as possible, until it labels an example as it should,
+and keep it right in later corrections. TEXT is one sentence, --labels says what is right; or --input
+names a file of labelled examples, which shall all be right. The receipt says which weights changed,
+and which sentences of --check are labelled otherwise now. Without -o nothing is written: a trial.
+Every correction can be undone, the last one first, bit for bit. With --passes the examples are
+learned as in training instead: on and on from where the model stopped, without a promise."""
+
+_EXAMPLES = """\
+  marginalia fix model.mg "He/PRP reckons/VBZ so/RB" --labels "B-NP B-VP B-ADVP" --check dev.txt
+  marginalia fix model.mg "He/PRP reckons/VBZ so/RB" --labels 3=B-ADVP -o model.mg
+  marginalia fix model.mg --input corrected.txt -o model.mg
+  marginalia fix model.mg --undo -o model.mg
+"""
+
+
+def add_parser(verbs: Verbs) -> None:
+    """Declare the verb."""
+    parser = verb_parser(verbs, "fix", "correct a model by example", _DESCRIPTION, _EXAMPLES)
+    parser.add_argument("model", metavar="MODEL", help="a model file")
+    parser.add_argument("text", metavar="TEXT", nargs="?", help="a sentence (default: see --input)")
+    parser.add_argument(
+        "--labels",
+        metavar="WHAT",
+        help="what is right: all labels; or a label, 3=B-NP, or a span, 3-5=NP, and the best of the rest",
+    )
+    parser.add_argument("--input", metavar="FILE", help="labelled examples (-: standard input)")
+    parser.add_argument("--sentence", metavar="N", type=natural, help="only this one of the file, from 1 on")
+    parser.add_argument("-o", "--output", metavar="FILE", help="the model file to write (may be MODEL)")
+    parser.add_argument("--check", metavar="FILE", help="labelled data: what of them is labelled otherwise?")
+    parser.add_argument(
+        "--margin",
+        metavar="M",
+        type=float,
+        default=1.0,
+        help="lead of the right output over all others, in typical weights (default: 1)",
+    )
+    parser.add_argument(
+        "--passes", metavar="N", type=at_least_one, help="learn the examples in N passes, as in training"
+    )
+    parser.add_argument("--undo", action="store_true", help="take the last correction back")
+    parser.add_argument("--log", action="store_true", help="list the corrections that the model has")
+    parser.add_argument("--top", metavar="N", type=natural, default=10, help="changes to list (default: 10)")
+    add_threads(parser, "threads that check")
+    add_reading(parser, "as the model's training data")
+    parser.add_argument("-q", "--quiet", action="store_true", help="no progress on standard error")
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
+    parser.set_defaults(run=run, take=take)
+
+
+def take(args: argparse.Namespace, word: str) -> bool:
+    """What stands behind options is the text, if there was none."""
+    free = args.text is None
+    args.text = word if free else args.text
+    return free
+
+
+def run(args: argparse.Namespace) -> int:
+    """The verb."""
+    from marginalia.decode import load
+    from marginalia.teaching import Model
+
+    _check(args)
+    tagger = Model.of(load(args.model))
+    if args.log:
+        _show_log(args, tagger.corrections)
+    elif args.undo:
+        _undo(args, tagger)
+    elif args.passes is not None:
+        return _train(args, tagger)
+    else:
+        _correct(args, tagger)
+    return 0
+
+
+def _check(args: argparse.Namespace) -> None:
+    given = (args.text, args.input, args.labels, args.sentence, args.check, args.passes)
+    if args.log or args.undo:
+        if (args.log and args.undo) or any(option is not None for option in given):
+            raise UsageError("--log and --undo stand alone: they take no examples.")
+        if args.log and args.output:
+            raise UsageError("--log writes no model.")
+    elif (args.text is None) == (args.input is None):
+        raise UsageError("expected a TEXT to correct, or --input FILE.")
+    elif args.passes is not None and (args.text or args.labels or args.sentence or args.check):
+        raise UsageError("--passes learns all examples of --input FILE, and nothing else.")
+    elif args.passes is not None and args.output is None:
+        raise UsageError("--passes needs -o FILE.")
+    elif args.text is not None and args.labels is None:
+        raise UsageError("expected --labels: how shall TEXT be labelled?")
+    elif args.text is not None and args.sentence is not None:
+        raise UsageError("--sentence is for --input FILE.")
+    elif args.labels is not None and args.input is not None and args.sentence is None:
+        raise UsageError("--labels are those of one sentence: add --sentence N.")
+    elif args.sentence == 0:
+        raise UsageError("--sentence: found 0, expected a number from 1 on.")
+    files = [path for path in (args.input, args.check) if path is not None]
+    must_exist(files)
+    if args.output is not None:
+        check_writable(args.output, files)
+
+
+def _correct(args: argparse.Namespace, tagger: Model) -> None:
+    from marginalia.learn import fixed
+    from marginalia.model import save
+
+    with seekable([path for path in (args.input, args.check) if path is not None]) as paths:
+        places = iter(paths)
+        if args.input is not None:
+            args.input = next(places)
+        examples = _examples(args, tagger)
+        check = None if args.check is None else _corpus(args, tagger, next(places))
+        saved, receipt = fixed(tagger, examples, margin=args.margin, check=check, threads=args.threads or 1)
+    if args.output is not None:
+        save(saved, args.output)
+    _show(args, receipt)
+
+
+def _examples(args: argparse.Namespace, tagger: Model) -> Corpus:
+    from marginalia.corpus.records import Sentence
+    from marginalia.learn.data import corpus_of_records
+
+    label = tagger.saved.label
+    if args.labels is not None:
+        given = text_sentence(tagger, args) if args.input is None else file_sentence(tagger, args).columns
+        columns: dict[str, list[Any]] = {name: list(given[name]) for name in tagger.feature_columns}
+        right, size = tagger.wished(columns, args.labels), len(columns[tagger.feature_columns[0]])
+        if len(right) != size:
+            raise DataError(f"--labels: found {len(right)} labels, expected {size}, one for each token")
+        return corpus_of_records([Sentence(columns | {label: list(right)})], label)
+    corpus = _corpus(args, tagger, args.input)
+    if args.sentence is None:
+        return corpus
+    found = next(islice(_sentences(tagger, corpus), args.sentence - 1, None), None)
+    if found is None:
+        raise DataError(f"found no sentence {args.sentence}", file=args.input)
+    return corpus_of_records([found], corpus.layout.label)
+
+
+def _sentences(tagger: Model, corpus: Corpus) -> Iterator[Any]:
+    for block in corpus.blocks():
+        by_document = tagger.saved.settings.get("unit") == "document"
+        yield from (block.by_document() if by_document else block).sentences()
+
+
+def _corpus(args: argparse.Namespace, tagger: Model, path: str) -> Corpus:
+    """A labelled file, in memory."""
+    from marginalia.cli.labelled import labelled_batches
+    from marginalia.learn.data import Corpus
+
+    layout = model_layout(tagger.saved, args)
+    batches = (named(batch, tagger) for batch in labelled_batches(path, layout))
+    return Corpus(layout, [path], blocks=[batch.block for batch in batches if batch.block.table.tokens])
+
+
+def _undo(args: argparse.Namespace, tagger: Model) -> None:
+    last = tagger.corrections[-1:]
+    before = tagger.undo()
+    if args.output is not None:
+        before.save(args.output)
+    if args.json:
+        undone = [correction.to_json() for correction in last]
+        print(json.dumps({"model": args.model, "output": args.output, "undone": undone}, ensure_ascii=False))
+        return
+    print(f"undone: {_title(last[0])}")
+    print(f"{count(len(before.saved.corrections), 'correction')} left")
+    print(_ending(args, ""))
+
+
+def _train(args: argparse.Namespace, tagger: Model) -> int:
+    from marginalia.cli import INTERRUPTED, OK
+    from marginalia.cli.train import follow
+    from marginalia.learn import continued
+
+    layout = model_layout(tagger.saved, args)
+    with seekable([args.input]) as [path]:
+        training = continued(
+            tagger.saved,
+            path,
+            passes=args.passes,
+            columns=layout.columns,
+            label=layout.label,
+            format=layout.format,
+            options=layout.options,
+            threads=args.threads or 1,
+        )
+        interrupted = follow(training, args.quiet)
+        training.model().save(args.output)
+    records = [{"number": r.number, "mistakes": r.mistakes, "error": r.error} for r in training.history]
+    if args.json:
+        print(json.dumps({"model": args.model, "output": args.output, "passes": records}, ensure_ascii=False))
+    else:
+        print(f"went on for {len(records)} {'pass' if len(records) == 1 else 'passes'}")
+        print(f"saved {args.output}")
+    return INTERRUPTED if interrupted else OK
+
+
+def _show_log(args: argparse.Namespace, corrections: Sequence[Correction]) -> None:
+    if args.json:
+        listed = [correction.to_json() for correction in corrections]
+        print(json.dumps({"model": args.model, "corrections": listed}, ensure_ascii=False))
+        return
+    for correction in corrections:
+        print(f"{correction.number}. {_title(correction)}")
+    if not corrections:
+        print("no corrections")
+
+
+def _title(correction: Correction) -> str:
+    """A correction in a line."""
+    first, *more = correction.examples
+    rest = f" and {len(more)} more" if more else ""
+    changed = count(len(correction.changes), "weight")
+    pairs = zip(first.tokens, first.said, first.labels, strict=True)
+    mended = [f"{token} {said} -> {right}" for token, said, right in pairs if said != right]
+    shown = "; ".join(mended[:3]) + ("; …" if len(mended) > 3 else "")
+    return f"{_short(first.tokens)}{rest}: {shown or 'was right'} ({changed} changed)"
+
+
+def _show(args: argparse.Namespace, receipt: Receipt) -> None:
+    """Print the receipt."""
+    if args.json:
+        told = {"model": args.model, "output": args.output} | receipt.to_json()
+        print(json.dumps(told, ensure_ascii=False))
+        return
+    print("\n".join(_lines(receipt, args.top)))
+    print(_ending(args, f". Undo: marginalia fix {args.output} --undo -o {args.output}"))
+
+
+def _lines(receipt: Receipt, top: int) -> Iterator[str]:
+    wrong = [example for example in receipt.examples if example.said != example.labels]
+    for example in wrong[:top]:
+        rows = (example.tokens, example.said, example.labels)
+        width = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        for name, row in zip(("", "said", "now"), rows, strict=True):
+            cells = " ".join(f"{text:{size}}" for text, size in zip(row, width, strict=True))
+            yield f"{name:5}{cells}".rstrip()
+    if len(receipt.examples) > 1 or not wrong:
+        right = len(receipt.examples) - len(wrong)
+        yield f"{count(len(receipt.examples), 'example')}, {right} of them right before, all now"
+    if receipt.new_labels:
+        yield f"new labels: {' '.join(receipt.new_labels)}"
+    if receipt.replaced:
+        yield f"{count(receipt.replaced, 'earlier correction')} replaced"
+    new = f", {count(receipt.new_features, 'feature')} new" if receipt.new_features else ""
+    steps = count(receipt.updates, "step")
+    yield f"{count(len(receipt.changes), 'weight')} changed in {steps}{new}; lead {receipt.lead:.4g}"
+    yield from map(_change, receipt.changes[:top])
+    if receipt.checked:
+        yield from _flips(receipt, top)
+
+
+def _change(change: Change) -> str:
+    what = f"{change.kind} {change.feature}".rstrip()
+    return f"  {change.before:+9.4f} -> {change.after:+9.4f}  {what}  {' '.join(change.labels)}"
+
+
+def _flips(receipt: Receipt, top: int) -> Iterator[str]:
+    kinds = ("broken", "mended", "changed")
+    counts = ", ".join(f"{len(receipt.flipped(kind))} {kind}" for kind in kinds)
+    yield f"checked {count(receipt.checked, 'sentence')}: {counts}"
+    for flip in sorted(receipt.flips, key=lambda flip: kinds.index(flip.kind))[:top]:
+        rows = zip(flip.tokens, flip.right, flip.before, flip.after, strict=True)
+        told = [f"{token} {old} -> {new} (right: {y})" for token, y, old, new in rows if old != new]
+        yield f"  {flip.kind} {flip.number}: {'; '.join(told[:3])}{'; …' if len(told) > 3 else ''}"
+
+
+def _ending(args: argparse.Namespace, more: str) -> str:
+    if args.output is None:
+        return "nothing was written: -o FILE writes the model"
+    return f"saved {args.output}{more}"
+
+
+def _short(tokens: Sequence[str], most: int = 8) -> str:
+    return " ".join(tokens[:most]) + (" …" if len(tokens) > most else "")

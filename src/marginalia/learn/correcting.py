@@ -1,0 +1,319 @@
+"""Corrections: weights changed, as little as possible, until given examples are right.
+
+The changes are made to the finished weights, those that tagging uses. See docs/fix.md for the formulas.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from marginalia import _core
+from marginalia.config import Setting, resolve
+from marginalia.corpus.blocks import Block, pack
+from marginalia.corpus.records import Sentence
+from marginalia.corpus.schemes import labels_of_type, split_label
+from marginalia.decode.structures import STRUCTURES
+from marginalia.decode.tagger import Tagger
+from marginalia.errors import DataError, ModelError
+from marginalia.learn.data import Corpus, LabelCoder, unit_of
+from marginalia.learn.run import State, rows_of_cells
+from marginalia.learn.warm import WarmStart
+from marginalia.model import SavedModel, phrases_of
+from marginalia.model.corrections import Changed, shown_tokens, with_correction
+from marginalia.model.freezing import frozen_arrays
+from marginalia.model.provenance import moved_lessons
+
+MARGIN = Setting(
+    "margin",
+    1.0,
+    "By how much the right output must beat every other one, in typical weights (their root mean square).",
+    1e-6,
+    1e6,
+)
+_MOST_ROUNDS = 1000  # visits of each example, before it is given up
+_SHOWN = 12  # tokens of an example in messages
+
+
+class Example(NamedTuple):
+    """What is labelled at once: its columns, the labels that are right, in the model's own scheme, and what
+    the model said instead."""
+
+    columns: dict[str, list[Any]]
+    labels: list[str]
+    said: list[str]
+
+    @property
+    def key(self) -> str:
+        """The same for the same columns."""
+        return json.dumps(self.columns, sort_keys=True)
+
+
+def corrected(tagger: Tagger, corpus: Corpus, margin: float = 1.0) -> tuple[SavedModel, int]:
+    """The model with weights that make all examples of a corpus right, and those of its earlier corrections;
+    its log has one more. And how many earlier examples have other labels now, and are forgotten."""
+    saved = tagger.saved
+    _check(saved)
+    margin = float(resolve((MARGIN,), {"margin": margin})["margin"])
+    examples, labels = _examples(tagger, corpus)
+    earlier, margins, forgotten = _earlier(saved, examples)
+    teacher = _Teacher(saved, labels, [*examples, *earlier])
+    wanted = margin * _typical(saved)
+    updates = teacher.teach([*[wanted] * len(examples), *margins], len(examples))
+    taught, changed = teacher.result()
+    _check_result(taught, [*examples, *earlier])
+    record = {
+        "examples": [example._asdict() for example in examples],
+        "labels": len(saved.labels),
+        "updates": updates,
+        "margin": wanted,
+    }
+    return with_correction(taught, record, changed), forgotten
+
+
+def _check(saved: SavedModel) -> None:
+    if saved.is_shrunk:
+        raise ModelError(
+            "a shrunk model cannot be corrected: correct the one it was made from, then shrink it."
+        )
+    if "vote_steps" in saved.arrays:
+        raise ModelError("the versions of the model's weights vote: it cannot be corrected (average=vote).")
+
+
+def _typical(saved: SavedModel) -> float:
+    """The root mean square of all weights that are not zero; 1 if there are none."""
+    weights = np.concatenate([saved.weights(), saved.arrays["constants"]]).astype(np.float64)
+    weights = weights[weights != 0]
+    return float(np.sqrt(np.mean(weights**2))) if weights.size else 1.0
+
+
+def _examples(tagger: Tagger, corpus: Corpus) -> tuple[list[Example], list[str]]:
+    """The examples of a corpus, and all labels: the model's and new ones."""
+    saved, found = tagger.saved, []
+    coder = LabelCoder(corpus, {"encode": "auto"} | saved.settings | {"repair": False}, saved)
+    for block in corpus.blocks():
+        ids = coder.encode(block, grow=True)
+        unit = unit_of({"unit": "sentence"} | saved.settings)(block)
+        said = tagger.decoder.best(_bare(tagger, unit))
+        names = coder.labels
+        starts = unit.table.sentence_starts.tolist()
+        for sentence, (first, last) in zip(unit.sentences(), pairwise(starts), strict=True):
+            if first < last:
+                columns = {name: sentence.columns[name] for name in sorted(tagger.feature_columns)}
+                columns = json.loads(json.dumps(columns, sort_keys=True))  # as the file will have them
+                right = [names[i] for i in ids[first:last].tolist()]
+                found.append(Example(columns, right, [saved.labels[i] for i in said[first:last].tolist()]))
+    if not found:
+        raise DataError("found no labelled sentences, expected at least one", file=corpus.name)
+    return _without_doubles(found), _completed(coder.labels, saved)
+
+
+def _bare(tagger: Tagger, block: Block) -> Block:
+    """The sentences of a block with only the columns that the model reads."""
+    return pack(block.sentences(), tagger.feature_columns)
+
+
+def _without_doubles(examples: Sequence[Example]) -> list[Example]:
+    """Each example once; the same one with different labels is refused."""
+    found: dict[str, Example] = {}
+    for number, example in enumerate(examples, 1):
+        if found.setdefault(example.key, example).labels != example.labels:
+            raise DataError(f"example {number} is the same as an earlier one, but has other labels")
+    return list(found.values())
+
+
+def _completed(labels: list[str], saved: SavedModel) -> list[str]:
+    """With all labels that the scheme writes for new types of spans."""
+    found = dict.fromkeys(labels)
+    if saved.encoding is not None:
+        for label in labels[len(saved.labels) :]:
+            if label != "O":
+                found |= dict.fromkeys(labels_of_type(split_label(label)[1], saved.encoding))
+    return list(found)
+
+
+def _earlier(saved: SavedModel, examples: Sequence[Example]) -> tuple[list[Example], list[float], int]:
+    """The examples of earlier corrections that still hold, the margin of each, and how many of them the new
+    ones contradict."""
+    found: dict[str, tuple[Example, float]] = {}
+    for record in saved.corrections:
+        for one in record["examples"]:
+            example = Example(one["columns"], one["labels"], one["said"])
+            found[example.key] = example, record["margin"]
+    forgotten = 0
+    for example in examples:
+        before, _ = found.pop(example.key, (example, 0.0))
+        forgotten += before.labels != example.labels
+    return [one for one, _ in found.values()], [margin for _, margin in found.values()], forgotten
+
+
+class _Teacher:
+    """The finished weights of a model as ones to learn, and examples to learn them from."""
+
+    def __init__(self, saved: SavedModel, labels: list[str], examples: Sequence[Example]) -> None:
+        self._saved, self._labels, self._examples = saved, labels, examples
+        kind, settings = STRUCTURES[saved.structure], _plain_settings(saved)
+        self._local = settings.get("normalise") == "steps"
+        bare = {name: array for name, array in saved.arrays.items() if not name.startswith("state.")}
+        warm = WarmStart(replace(saved, arrays=bare))
+        self._index = _core.FeatureIndex(warm.has_names)
+        warm.seed(self._index)
+        self._known = len(self._index) + 1
+        columns = tuple(examples[0].columns)
+        program = kind.compile(saved.program, columns, phrases_of(saved))
+        extraction = kind.extraction(program, self._index, settings)
+        structure = kind.training(labels, saved.encoding, settings, saved.program, extraction)
+        self._rows = extraction.examples()
+        extraction.add(self._rows, _packed(examples, columns).table, grow=True)
+        self._gold = _ids(examples, labels)
+        structure.set_gold(self._rows, self._gold, np.zeros(0, np.uint8))
+        self._check_gold(settings)
+        self._batch = structure.batch(self._rows)
+        self._before = warm.weights(len(labels))
+        self._table = _filled(self._index, len(labels), structure.constants, self._before)
+
+    def _check_gold(self, settings: dict[str, Any]) -> None:
+        """Long segments would be cut, and could then never be told."""
+        wrong = np.flatnonzero(self._rows.gold != self._gold)
+        if wrong.size:
+            ends = np.cumsum([len(example.labels) for example in self._examples])
+            example = self._examples[int(np.searchsorted(ends, wrong[0], "right"))]
+            raise DataError(
+                f"found a segment of more than max-length={settings['max-length']} tokens, which the model "
+                f"cannot give: {self._text(example)}"
+            )
+
+    def teach(self, margins: Sequence[float], new: int) -> int:
+        """Change weights until each example is right by its margin; how often that was. The first `new` were
+        not taught before."""
+        wanted, total = np.array(margins), 0
+        for _ in range(_MOST_ROUNDS):
+            updates, missing = 0, 0.0
+            for margin in dict.fromkeys(margins):
+                rule = _core.Rule.correction(margin, self._local)
+                order = np.flatnonzero(wanted == margin).astype(np.uint32)
+                counts = self._batch.learn(self._table, rule, order, 0, np.zeros(0))
+                updates, missing = updates + int(counts["updates"]), missing + counts["loss"]
+            total += updates
+            if missing == 0:
+                return total
+            if not updates:
+                break
+        raise self._failure(new)
+
+    def _failure(self, new: int) -> DataError:
+        """Which example the model cannot learn."""
+        found = self._batch.best(self._table.current, 0, len(self._examples))
+        ends = np.cumsum([len(example.labels) for example in self._examples])
+        wrong = np.flatnonzero(found != self._gold)
+        place = int(np.searchsorted(ends, wrong[0], "right")) if wrong.size else 0
+        example = self._examples[place]
+        here = slice(int(ends[place]) - len(example.labels), int(ends[place]))
+        other = " ".join(self._labels[i] for i in found[here].tolist())
+        whose = "this example" if place < new else "an earlier correction, which must stay right,"
+        if not wrong.size:
+            return DataError(f"{whose} cannot be made right by such a margin: {self._text(example)}")
+        return DataError(
+            f"{whose} cannot be made right: the model's features do not tell its labels "
+            f"{' '.join(example.labels)} from others such as {other}: {self._text(example)}"
+        )
+
+    def _text(self, example: Example) -> str:
+        """An example as people know it: its first tokens."""
+        tokens = shown_tokens(self._saved, example.columns)
+        return " ".join(tokens[:_SHOWN]) + (" …" if len(tokens) > _SHOWN else "")
+
+    def result(self) -> tuple[SavedModel, Changed]:
+        """The model with the new weights, and what changed."""
+        saved, labels = self._saved, self._labels
+        frozen = frozen_arrays(self._table.current, self._index, len(labels), known=self._known)
+        gone = {"narrow", "wide", "edge"}
+        arrays = {name: array for name, array in saved.arrays.items() if name not in gone} | frozen
+        arrays |= moved_lessons(saved, arrays["keys"], len(labels))
+        return replace(saved, labels=tuple(labels), arrays=arrays), self._changed(frozen["keys"])
+
+    def _changed(self, keys: npt.NDArray[np.uint64]) -> Changed:
+        """The weights that are not what they were, by row and output."""
+        outputs, weights, ends = self._table.current.flat()
+        after = {"row_end": ends, "outputs": outputs, "weights": weights}
+        codes, (old, new) = _side_by_side(self._before, after)
+        moved = np.flatnonzero(old != new)
+        rows = codes[moved] >> 32
+        by_row = np.append(np.uint64(0), self._index.keys)
+        added = np.sort(by_row[self._known :])
+        used = keys[keys != 0]  # in rising order
+        added = added[used[np.minimum(np.searchsorted(used, added), len(used) - 1)] == added]
+        outputs = (codes[moved] & 0xFFFFFFFF).astype(np.uint32)
+        return Changed(by_row[rows], outputs, old[moved], new[moved], added)
+
+
+def _plain_settings(saved: SavedModel) -> dict[str, Any]:
+    """Those of the structure; every feature of an example may get a weight, and none is hidden."""
+    settings = {"cutoff": 0, "order": 1, "legal": True} | saved.settings
+    return {n: v for n, v in settings.items() if n not in ("support", "dropout")} | {"cutoff": 0}
+
+
+def _packed(examples: Sequence[Example], columns: tuple[str, ...]) -> Block:
+    records = [Sentence(example.columns, document=n) for n, example in enumerate(examples)]
+    try:
+        return pack(records, columns)
+    except DataError as error:
+        raise ModelError(f"the examples of the model's corrections cannot be used: {error}") from error
+
+
+def _ids(examples: Sequence[Example], labels: Sequence[str]) -> npt.NDArray[np.int32]:
+    numbers = {label: number for number, label in enumerate(labels)}
+    try:
+        return np.array([numbers[label] for one in examples for label in one.labels], np.int32)
+    except KeyError as error:
+        raise ModelError(f"the model's corrections have the label {error}, which it does not.") from None
+
+
+def _filled(index: _core.FeatureIndex, labels: int, constants: int, state: State) -> _core.WeightTable:
+    table = _core.WeightTable(len(index) + 1, constants)
+    rows, none = rows_of_cells(state["row_end"], len(state["outputs"])), np.zeros(0)
+    weights = (state["outputs"], state["weights"], none, none, none.astype(np.float32))
+    table.restore(index, labels, rows, *weights, 0.0)
+    return table
+
+
+def _side_by_side(*states: State) -> tuple[npt.NDArray[np.int64], list[npt.NDArray[np.float32]]]:
+    """The places of all weights (row and output as one number), and what each state has there."""
+    own = []
+    for state in states:
+        rows = rows_of_cells(state["row_end"], len(state["outputs"])).astype(np.int64)
+        own.append(rows << 32 | state["outputs"].astype(np.int64))
+    codes = np.sort(np.concatenate(own))  # numpy's own `unique` takes ten times as long
+    codes = codes[np.append(True, codes[1:] != codes[:-1])[: len(codes)]]
+    values = []
+    for places, state in zip(own, states, strict=True):
+        values.append(np.zeros(len(codes), np.float32))
+        values[-1][np.searchsorted(codes, places)] = state["weights"]
+    return codes, values
+
+
+def _check_result(taught: SavedModel, examples: Sequence[Example]) -> None:
+    """The promise is kept: the model as it will be saved gives the right labels."""
+    block = _packed(examples, tuple(examples[0].columns))
+    found = Tagger(taught).decoder.best(block)
+    if (found != _ids(examples, taught.labels)).any():
+        raise ModelError("the correction was learned, but the finished model does not show it.")
+
+
+def lead_of(tagger: Tagger, number: int) -> float:
+    """By how much the right outputs of a correction exceed all others in score, at least."""
+    leads = []
+    for one in tagger.saved.corrections[number]["examples"]:
+        example = Example(one["columns"], one["labels"], one["said"])
+        block, right = _packed([example], tuple(example.columns)), _ids([example], tagger.saved.labels)
+        outputs = tagger.decoder.k_best(block, 0, 2)
+        others = [score for ids, score in outputs if (ids != right).any()]
+        leads += [tagger.decoder.score(block, 0, right) - score for score in others[:1]]
+    return min(leads, default=math.inf)

@@ -1,0 +1,165 @@
+"""A model that can be taught: what learning adds to a model in use, loaded when first needed.
+
+`decode/` knows nothing of `learn/`. What users hold in their hands is a `Model`, which knows both.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ParamSpec
+
+from marginalia.corpus.blocks import pack
+from marginalia.decode.against import wished_labels
+from marginalia.decode.inputs import Input
+from marginalia.decode.tagger import Tagger
+from marginalia.errors import DataError
+from marginalia.model import SavedModel
+from marginalia.model.corrections import Correction, correction_of, undone
+
+if TYPE_CHECKING:
+    from marginalia.learn import Progress, Receipt
+    from marginalia.learn.data import Corpus, Data
+
+P = ParamSpec("P")
+
+
+class Model(Tagger):
+    """A trained model that can be corrected and trained further.
+
+    It never changes: corrections and further training give new models. `receipt` says what the correction
+    did that made this one, until it is saved (the file keeps what `corrections` tell).
+    """
+
+    receipt: Receipt | None = None
+
+    @classmethod
+    def of(cls, tagger: Tagger) -> Model:
+        """The same model, sharing all its parts."""
+        model = cls.__new__(cls)
+        vars(model).update(vars(tagger))
+        return model
+
+    def fix(
+        self,
+        sentence: Input,
+        labels: Sequence[str] | str,
+        *,
+        margin: float = 1.0,
+        check: Data | None = None,
+        threads: int = 1,
+    ) -> Model:
+        """The model with weights changed, as little as possible, so that it labels a sentence as it should,
+        and the sentences of all earlier corrections too; labels and features may be new.
+
+        `labels`: one for each token; or a text, of labels or of wishes such as "3=B-NP" or "3-5=NP" (tokens
+        count from 1), which stand for the best output that has them. `margin`: by how much it must then beat
+        all other outputs, in typical weights. `check`: labelled data; the `receipt` of the result says which
+        of their sentences are labelled otherwise now.
+        """
+        from marginalia.learn.data import corpus_of_records
+
+        record, column = self._record(sentence), self.saved.label
+        given = list(self.wished(sentence, labels) if isinstance(labels, str) else labels)
+        if len(given) != len(record) or not given:
+            raise DataError(
+                f"found {len(given)} labels, expected {len(record) or 'some'}, one for each token"
+            )
+        columns = {name: record.columns[name] for name in self.feature_columns} | {column: given}
+        examples = corpus_of_records([replace(record, columns=columns)], column)
+        return self._fixed(examples, margin, check, threads)
+
+    def wished(self, sentence: Input, wish: str) -> tuple[str, ...]:
+        """The labels of the best output that is as wished: "3=B-NP" or "3-5=NP", several with blanks between
+        them, as in `explain`; or all labels, which are given back as they are."""
+        block = pack([self._record(sentence)], self.feature_columns)
+        return tuple(wished_labels(self.saved, self.decoder, self._shown, block, wish))
+
+    def fix_all(
+        self,
+        data: Data,
+        *,
+        margin: float = 1.0,
+        check: Data | None = None,
+        threads: int = 1,
+        columns: str | Sequence[str] | None = None,
+        label: str | None = None,
+        format: str | None = None,
+        options: Mapping[str, Any] | None = None,
+    ) -> Model:
+        """The same for several examples at once, given as for `train`: one correction, after which all of
+        them are right."""
+        from marginalia.learn import corpus_for
+
+        examples = corpus_for(self.saved, data, columns=columns, label=label, format=format, options=options)
+        return self._fixed(examples, margin, check, threads)
+
+    def _fixed(self, examples: Corpus, margin: float, check: Data | None, threads: int) -> Model:
+        from marginalia.learn import corpus_for, fixed
+
+        checked = None if check is None else corpus_for(self.saved, check)
+        saved, receipt = fixed(self, examples, margin=margin, check=checked, threads=threads)
+        model = self._taught(saved)
+        model.receipt = receipt
+        return model
+
+    def _taught(self, saved: SavedModel) -> Model:
+        """A later state of this model, with the same dictionaries in use."""
+        lists = {name: a for name, a in self._in_use.base.arrays.items() if name.startswith("list.")}
+        base = replace(saved, arrays=saved.arrays | lists)
+        return self._using(replace(self._in_use, base=base))
+
+    @property
+    def corrections(self) -> tuple[Correction, ...]:
+        """What the model was taught after its training, and can be undone (docs/fix.md)."""
+        return tuple(correction_of(self.saved, number) for number in range(len(self.saved.corrections)))
+
+    def undo(self) -> Model:
+        """The model before its last correction, bit for bit."""
+        return self._taught(undone(self.saved))
+
+    def partial_fit(
+        self,
+        data: Data,
+        *,
+        passes: int = 1,
+        threads: int = 1,
+        sample_weights: Sequence[float] | None = None,
+        on_progress: Callable[[Progress], object] | None = None,
+        columns: str | Sequence[str] | None = None,
+        label: str | None = None,
+        format: str | None = None,
+        options: Mapping[str, Any] | None = None,
+    ) -> Model:
+        """The model after `passes` more passes of its own learner, over a batch of examples, given as for
+        `train`. A model that was trained with `state=on` goes on exactly where it stopped, any other one
+        from its weights. The log of corrections ends there: they are part of the weights now.
+        """
+        from marginalia.learn import continued
+
+        run = continued(
+            self.saved,
+            data,
+            passes=passes,
+            columns=columns,
+            label=label,
+            format=format,
+            options=options,
+            threads=threads,
+            sample_weights=sample_weights,
+        )
+        for record in run:
+            if on_progress is not None:
+                on_progress(record)
+        return self._taught(run.model().saved)
+
+
+def teachable(make: Callable[P, Tagger]) -> Callable[P, Model]:
+    """A function that makes models, with a result that can be taught."""
+
+    @functools.wraps(make)
+    def made(*args: P.args, **kwargs: P.kwargs) -> Model:
+        return Model.of(make(*args, **kwargs))
+
+    return made
