@@ -5,18 +5,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from marginalia import _core
 from marginalia.config import suggestion
 from marginalia.corpus.blocks import Block
-from marginalia.corpus.tokenizers import tokenizer_of
 from marginalia.decode.constraints import UNTYPED, At, Names
 from marginalia.errors import SettingsError
-from marginalia.features.dictionary import Dictionary, united
 from marginalia.model import SavedModel
+
+if TYPE_CHECKING:  # most models are used without: start-up time is part of every short run
+    from marginalia.features.dictionary import Dictionary
 
 MODES = ("hard", "soft")
 
@@ -38,6 +39,8 @@ class Used(NamedTuple):
     @property
     def united(self) -> Dictionary:
         """All phrases."""
+        from marginalia.features.dictionary import united
+
         return self.dictionaries[0] if len(self.dictionaries) == 1 else united(self.dictionaries)
 
 
@@ -70,6 +73,8 @@ def used(
 ) -> Used | None:
     """Dictionaries for a model that reads these columns; None if there are none. What makes no sense is an
     error."""
+    from marginalia.corpus.tokenizers import tokenizer_of
+
     if mode not in MODES:
         raise SettingsError(f"dictionary: found the mode '{mode}', expected hard or soft.")
     if saved.program.explicit:

@@ -27,12 +27,13 @@ from marginalia.decode.inputs import Input, record_of
 from marginalia.decode.structures import STRUCTURES
 from marginalia.decode.tagged import Tagged, UserLabels, tagged
 from marginalia.errors import DataError, ModelError, SettingsError
-from marginalia.features.dictionary import Dictionary, dictionary_of
 from marginalia.model import SavedModel, file
 from marginalia.model.table import weight_lines, with_weights
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
+
+    from marginalia.features.dictionary import Dictionary
 
 Ids = npt.NDArray[np.int32]
 T = TypeVar("T")
@@ -325,6 +326,8 @@ class Tagger:
         where a hard dictionary's phrases are sought (the first that the model needs), `tokenizer` what cuts
         them into tokens (as the training text was cut). Weights are shared; no dictionaries: as before.
         """
+        from marginalia.features.dictionary import dictionary_of
+
         given = [dictionary_of(dictionary) for dictionary in dictionaries]
         options = (mode, column, ignore_case, tokenizer)
         new = used(self.saved, self.feature_columns, given, *options)
