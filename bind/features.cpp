@@ -1,3 +1,4 @@
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
@@ -88,8 +89,11 @@ nb::ndarray<nb::numpy, std::uint64_t> keys_of(const nb::bytes& names, const Inpu
   return give(std::move(keys));
 }
 
-void set_gold(Examples& examples, const Input<std::int32_t>& gold, std::uint32_t labels) {
-  examples.gold = gold_of(gold, examples.tokens(), labels);
+void set_gold(Examples& examples, const Input<std::int32_t>& gold, std::uint32_t labels,
+              const Sets& allowed) {
+  LabelSets sets = sets_of(allowed, labels);
+  examples.gold = gold_of(gold, examples.tokens(), labels, sets);
+  examples.sets = std::move(sets);
 }
 
 }  // namespace
@@ -192,5 +196,10 @@ void bind_features(nb::module_& m) {
             extract_known(p, t, i, e);
           },
           "program"_a, "table"_a, "index"_a, nb::call_guard<nb::gil_scoped_release>())
-      .def("set_gold", &set_gold, nb::arg("gold").noconvert(), "labels"_a);
+      .def_prop_ro(
+          "sets", [](const Examples& e) { return give_sets(e.sets); }, nb::rv_policy::move,
+          "[sets, labels]: gold numbers from the number of labels on stand for these.")
+      .def("set_gold", &set_gold, nb::arg("gold").noconvert(), "labels"_a,
+           nb::arg("sets").noconvert() = nb::none(),
+           "Gold labels; -1 - k stands for set k of [sets][labels], any of which may be right.");
 }

@@ -128,7 +128,8 @@ void bind_learn(nb::module_& m) {
              const SegmentExamples& examples, FeatureIndex& index, bool open) {
             if (open && index.keeps_names() && !examples.keeps_texts())
               throw std::invalid_argument("names of new features need examples that keep their texts");
-            new (self) SegmentBatch(shape, SegmentData{program, examples, index, open, examples.gold});
+            new (self) SegmentBatch(
+                shape, SegmentData{program, examples, index, open, examples.gold, examples.sets});
           },
           "shape"_a, "program"_a, "examples"_a, "index"_a, "open"_a, nb::keep_alive<1, 2>(),
           nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>())

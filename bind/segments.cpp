@@ -71,12 +71,19 @@ nb::list names_of(const SegmentProgram& program, const TokenTable& table, std::s
   return names;
 }
 
-std::size_t set_gold(SegmentExamples& examples, const Input<std::int32_t>& gold, const SegmentShape& shape) {
-  std::vector<std::uint32_t> labels = gold_of(gold, examples.tokens(), shape.labels);
+std::size_t set_gold(SegmentExamples& examples, const Input<std::int32_t>& gold, const SegmentShape& shape,
+                     const Sets& allowed) {
+  LabelSets sets = sets_of(allowed, shape.labels);
+  std::vector<std::uint32_t> ids = gold_of(gold, examples.tokens(), shape.labels, sets);
   std::size_t cut = 0;
-  for (std::size_t i = 0; i < examples.sentences(); ++i)
-    cut += cut_long_segments(shape, labels.data() + examples.sentence[i], examples.length(i));
-  examples.gold = std::move(labels);
+  for (std::size_t i = 0; i < examples.sentences(); ++i) {
+    std::uint32_t* own = ids.data() + examples.sentence[i];
+    const std::size_t length = examples.length(i);
+    const bool complete = RightLabels(own, length, sets).complete();
+    cut += complete ? cut_long_segments(shape, own, length) : allow_cuts(shape, own, length, sets);
+  }
+  examples.gold = std::move(ids);
+  examples.sets = std::move(sets);
   return cut;
 }
 
@@ -248,8 +255,13 @@ void bind_shape_and_features(nb::module_& m) {
       .def(
           "add", [](SegmentExamples& e, const SegmentProgram& p, const TokenTable& t) { e.add(p, t); },
           "program"_a, "table"_a, nb::call_guard<nb::gil_scoped_release>())
+      .def_prop_ro(
+          "sets", [](const SegmentExamples& e) { return give_sets(e.sets); }, nb::rv_policy::move,
+          "[sets, labels]: gold numbers from the number of labels on stand for these.")
       .def("set_gold", &set_gold, nb::arg("gold").noconvert(), "shape"_a,
-           "Gold labels; how many segments were longer than the shape allows and had to be cut.");
+           nb::arg("sets").noconvert() = nb::none(),
+           "Gold labels; -1 - k stands for set k of [sets][labels], any of which may be right. Returns how "
+           "many segments were longer than the shape allows and had to be cut.");
 }
 
 void bind_scores(nb::module_& m) {

@@ -70,19 +70,19 @@ class BoundExamples {
   }
 
   void count_gold(const marginalia::SparseRows& weights, const Input<double>& sample_weights,
-                  const Writable<double>& counts) const {
+                  const Writable<double>& counts, bool expected) const {
     check(weights, true);
     check_samples(sample_weights);
     check_cells(weights, counts);
     nb::gil_scoped_release unlocked;
     S structure(shape_, examples_, weights);
-    marginalia::count_gold(structure, weights, view(sample_weights), counts.data());
+    marginalia::count_gold(structure, weights, view(sample_weights), counts.data(), expected);
   }
 
   double expectations(const marginalia::SparseRows& weights, std::size_t first, std::size_t last,
                       const Input<double>& sample_weights, bool local,
                       const Writable<double>& gradient) const {
-    check(weights, local);
+    check(weights, local || examples_.sets.size() != 0);
     check_range(first, last);
     check_samples(sample_weights);
     check_cells(weights, gradient);
@@ -159,8 +159,11 @@ class BoundExamples {
     if (most_ >= weights.rows.size() || weights.rows[marginalia::kConstantRow].size != shape_.constants())
       throw std::invalid_argument("the weights do not fit the examples and the shape");
     if (!need_gold) return;
+    const marginalia::LabelSets& sets = examples_.sets;
+    const std::size_t most = shape_.labels + sets.size();
     bool fits = examples_.gold.size() == examples_.tokens();
-    for (const std::uint32_t label : examples_.gold) fits = fits && label < shape_.labels;
+    fits = fits && (sets.size() == 0 || sets.labels == shape_.labels);
+    for (const std::uint32_t label : examples_.gold) fits = fits && label < most;
     if (!fits) throw std::invalid_argument("gold labels do not fit the examples and the shape");
   }
   void check_range(std::size_t first, std::size_t last) const {
@@ -194,7 +197,9 @@ nb::class_<Bound> bind_examples(nb::module_& m, const char* name) {
       .def("make_room", &Bound::make_room, "weights"_a, "whole_rows"_a,
            "Makes room for the weights of the gold outputs' features.")
       .def("count_gold", &Bound::count_gold, "weights"_a, nb::arg("sample_weights").noconvert(),
-           nb::arg("counts").noconvert(), "Adds the gold outputs' feature counts, by weight.")
+           nb::arg("counts").noconvert(), "expected"_a = false,
+           "Adds the gold outputs' feature counts, by weight; `expected`: also of examples with several, as "
+           "the weights expect them.")
       .def("expectations", &Bound::expectations, "weights"_a, "first"_a, "last"_a,
            nb::arg("sample_weights").noconvert(), "local"_a, nb::arg("gradient").noconvert(),
            "Adds the expected feature counts of the examples [first, last), by weight; the sum of log Z.")

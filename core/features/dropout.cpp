@@ -67,7 +67,7 @@ void thin(const Examples& examples, std::size_t i, const Dropout& dropout, std::
   copy(examples.edge_end, examples.edge_rows, examples.edge_templates, out.edge_end, out.edge_rows,
        [&](std::uint64_t at) { out.edge_rows.push_back(examples.edge_rows[at]); });
   out.sentence = {0, static_cast<std::uint32_t>(x.length)};
-  out.gold.assign(x.gold(), x.gold() + x.length);
+  out.gold.assign(x.gold(), x.gold() + x.length);  // its sets stay behind: whoever asks looks in `examples`
 }
 
 }  // namespace marginalia

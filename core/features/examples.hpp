@@ -6,6 +6,7 @@
 
 #include "features/index.hpp"
 #include "features/program.hpp"
+#include "features/right.hpp"
 
 namespace marginalia {
 
@@ -16,7 +17,8 @@ struct Examples {
   std::vector<float> node_values;             // beside node_rows: how often; empty if all are 1
   std::vector<std::uint64_t> edge_end = {0};  // [tokens + 1] into edge_rows; only {0} without edge templates
   std::vector<std::uint32_t> edge_rows;
-  std::vector<std::uint32_t> gold;  // [tokens] label ids, or empty
+  std::vector<std::uint32_t> gold;  // [tokens] label ids or sets of them, or empty
+  LabelSets sets;
 
   // What hiding tokens needs to know; only kept if asked for.
   bool keeps_templates = false;
@@ -63,6 +65,11 @@ inline const Examples& closed(const Examples& examples) {
 
 inline Example example(const Examples& all, std::size_t i) {
   return {&all, all.sentence[i], all.sentence[i + 1] - all.sentence[i]};
+}
+
+inline RightLabels right_labels(const Examples& all, std::size_t i) {
+  const Example x = example(all, i);
+  return {x.gold(), x.length, all.sets};
 }
 
 // Room for so many tokens, at most; memory is only taken as it fills.

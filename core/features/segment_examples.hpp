@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "features/dropout.hpp"
+#include "features/right.hpp"
 #include "features/segment_program.hpp"
 
 namespace marginalia {
@@ -18,7 +19,8 @@ class SegmentExamples {
   explicit SegmentExamples(bool keep_texts) : keeps_texts_(keep_texts) {}
 
   std::vector<std::uint32_t> sentence = {0};  // [sentences + 1] first token
-  std::vector<std::uint32_t> gold;            // [tokens] label ids, or empty
+  std::vector<std::uint32_t> gold;            // [tokens] label ids or sets of them, or empty
+  LabelSets sets;
 
   std::size_t sentences() const { return sentence.size() - 1; }
   std::size_t tokens() const { return sentence.back(); }

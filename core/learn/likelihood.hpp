@@ -1,5 +1,6 @@
 // The negative log-likelihood of examples and its gradient, for any structure. The observed counts do not
-// depend on the weights, so they are summed once: loss = sum of log Z - w · observed.
+// depend on the weights, so they are summed once: loss = sum of log Z - w · observed. Of examples that leave
+// open what is right nothing is observed; their loss is log Z minus the same sum over the right outputs only.
 #pragma once
 
 #include <cstdint>
@@ -10,25 +11,16 @@
 
 namespace marginalia {
 
-// Makes room for the features of the gold outputs; `whole_rows`: with all outputs of those features, and of
-// all others.
+// Makes room for the features of the gold outputs (of the labels that are named, where several are right);
+// `whole_rows`: with all outputs of those features, and of all others.
 template <Structure S>
 void make_room_for_gold(S& structure, WeightTable& weights, bool whole_rows) {
+  const auto make = [&](const Coordinate& at, double) { weights.make_room(at, whole_rows); };
   for (std::size_t i = 0; i < structure.size(); ++i)
-    structure.features_of(i, structure.gold(i),
-                          [&](const Coordinate& at, double) { weights.make_room(at, whole_rows); });
-}
-
-// counts[cell] += how often the weight's feature is seen in the gold outputs.
-template <Structure S>
-void count_gold(S& structure, const SparseRows& weights, std::span<const double> sample_weights,
-                double* counts) {
-  for (std::size_t i = 0; i < structure.size(); ++i) {
-    const double share = sample_weights.empty() ? 1.0 : sample_weights[i];
-    structure.features_of(i, structure.gold(i), [&](const Coordinate& at, double count) {
-      if (const std::size_t cell = weights.place_of(at); cell != SIZE_MAX) counts[cell] += share * count;
-    });
-  }
+    if (structure.right(i).complete())
+      structure.features_of(i, structure.gold(i), make);
+    else
+      structure.named_features(i, make);
 }
 
 // Adds mean counts, `share` times, to the gradient by cell.
@@ -48,8 +40,26 @@ struct GradientSink {
   }
 };
 
-// gradient[cell] += expected counts of the examples [first, last); returns the sum of their log Z. `local`:
-// each label a choice given gold's labels before it.
+// counts[cell] += how often the weight's feature is seen in the gold outputs. Examples with several right
+// ones have nothing to count; if asked for, the expected count in those is.
+template <Structure S>
+void count_gold(S& structure, const SparseRows& weights, std::span<const double> sample_weights,
+                double* counts, bool expected = false) {
+  for (std::size_t i = 0; i < structure.size(); ++i) {
+    const double share = sample_weights.empty() ? 1.0 : sample_weights[i];
+    if (!structure.right(i).complete()) {
+      if (expected) structure.right_expectations(i, GradientSink{weights, counts, share});
+      continue;
+    }
+    structure.features_of(i, structure.gold(i), [&](const Coordinate& at, double count) {
+      if (const std::size_t cell = weights.place_of(at); cell != SIZE_MAX) counts[cell] += share * count;
+    });
+  }
+}
+
+// gradient[cell] += expected counts of the examples [first, last), minus those of the right outputs where
+// several are; returns the sum of their log Z, minus the logs of the latter. `local`: each label a choice
+// given gold's labels before it.
 template <Structure S>
 double add_expectations(S& structure, const SparseRows& weights, std::size_t first, std::size_t last,
                         std::span<const double> sample_weights, bool local, double* gradient) {
@@ -57,6 +67,9 @@ double add_expectations(S& structure, const SparseRows& weights, std::size_t fir
   for (std::size_t i = first; i < last; ++i) {
     GradientSink sink{weights, gradient, sample_weights.empty() ? 1.0 : sample_weights[i]};
     log_z += sink.share * (local ? local_expectations(structure, i, sink) : structure.expectations(i, sink));
+    if (structure.right(i).complete()) continue;
+    sink.share = -sink.share;
+    log_z += sink.share * structure.right_expectations(i, sink);
   }
   return log_z;
 }

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "learn/difference.hpp"
@@ -12,11 +14,20 @@
 namespace marginalia {
 
 // For each of the examples [first, last): score of gold minus score of the best other output, and the norm of
-// the difference of their features. Where there is no other output, gold leads by infinity.
+// the difference of their features. Where there is no other output, gold leads by infinity. If several
+// outputs are right, gold is the best of them, and others are those that are not right.
 struct Margin {
   double margin = std::numeric_limits<double>::infinity();
   double norm = 0.0;
 };
+
+template <Structure S>
+std::optional<Scored> best_other(S& structure, std::size_t i, const Output& gold) {
+  if (!structure.right(i).complete()) return structure.best_wrong(i);
+  for (Scored& other : structure.k_best(i, 2))
+    if (other.output != gold) return std::move(other);
+  return std::nullopt;
+}
 
 template <Structure S>
 std::vector<Margin> margins_of(S& structure, const SparseRows& weights, std::size_t first, std::size_t last) {
@@ -24,19 +35,17 @@ std::vector<Margin> margins_of(S& structure, const SparseRows& weights, std::siz
   NetDifference net;
   for (std::size_t i = first; i < last; ++i) {
     const Output gold = structure.gold(i);
-    for (const Scored& other : structure.k_best(i, 2)) {
-      if (other.output == gold) continue;
-      net.clear();
-      difference(structure, i, gold, other.output,
-                 [&](const Coordinate& at, double count) { net.add(at, count); });
-      net.finish();
-      double margin = 0.0;
-      for (const auto& [at, value] : net.terms())
-        if (const std::size_t cell = weights.place_of(at); cell != SIZE_MAX)
-          margin += value * static_cast<double>(weights.cells[cell].weight);
-      found[i - first] = {margin, std::sqrt(net.squared_norm())};
-      break;
-    }
+    const std::optional<Scored> other = best_other(structure, i, gold);
+    if (!other) continue;
+    net.clear();
+    difference(structure, i, gold, other->output,
+               [&](const Coordinate& at, double count) { net.add(at, count); });
+    net.finish();
+    double margin = 0.0;
+    for (const auto& [at, value] : net.terms())
+      if (const std::size_t cell = weights.place_of(at); cell != SIZE_MAX)
+        margin += value * static_cast<double>(weights.cells[cell].weight);
+    found[i - first] = {margin, std::sqrt(net.squared_norm())};
   }
   return found;
 }

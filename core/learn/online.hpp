@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "features/dropout.hpp"
@@ -32,28 +33,34 @@ class Visit {
         double sample_weight, std::uint64_t step)
       : structure(structure),
         weights(weights),
-        gold(structure.gold(i)),
+        right(structure.right(i)),
         i(i),
         sample_weight(sample_weight),
         step(step),
         counts(counts),
         net_(net) {
     ++counts.examples;
-    counts.parts += gold.size();
+    counts.parts += right.size();
   }
 
   S& structure;
   WeightTable& weights;
-  const Output gold;
+  const RightLabels right;
   const std::size_t i;
   const double sample_weight;
   const std::uint64_t step;
   PassCounts& counts;
 
-  // Counts the parts that differ from gold; true if there are any.
+  // The right output; if there are several, the one that the weights of now like best.
+  const Output& gold() {
+    if (!gold_) gold_ = structure.gold(i);
+    return *gold_;
+  }
+
+  // Counts the parts whose label is not right; true if there are any.
   bool is_wrong(const Output& output) {
     std::uint64_t wrong = 0;
-    for (std::size_t t = 0; t < gold.size(); ++t) wrong += gold[t] != output[t];
+    for (std::size_t t = 0; t < right.size(); ++t) wrong += !right.allows(t, output[t]);
     counts.wrong_parts += wrong;
     counts.mistakes += wrong != 0;
     return wrong != 0;
@@ -62,7 +69,7 @@ class Visit {
   // features(gold) - features(other)
   const NetDifference& minus(const Output& other) {
     net_.clear();
-    difference(structure, i, gold, other, [&](const Coordinate& at, double count) { net_.add(at, count); });
+    difference(structure, i, gold(), other, [&](const Coordinate& at, double count) { net_.add(at, count); });
     net_.finish();
     return net_;
   }
@@ -96,6 +103,7 @@ class Visit {
 
  private:
   NetDifference& net_;
+  std::optional<Output> gold_;
 };
 
 template <Structure S>

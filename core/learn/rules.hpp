@@ -26,22 +26,33 @@ struct PerceptronRule {
 };
 
 // Kazama and Torisawa 2007, algorithm 3.1: the perceptron, which also learns from the second best output
-// where gold is the best but not by more than `margin`.
+// where gold is the best but not by more than `margin`. If several outputs are right, it is the best wrong
+// one that must be beaten.
 struct MarginRule {
   double margin = 0.0;
   double penalty_scale(std::uint64_t) const { return 1.0; }
 
   template <Structure S>
   void operator()(Visit<S>& visit) const {
-    const std::vector<Scored> two = visit.structure.k_best(visit.i, 2);
+    const std::vector<Scored> best = first_two(visit);
     const auto plain = [](auto&&, double value) { return value; };
-    if (two.empty()) return;
-    if (visit.is_wrong(two[0].output)) {
-      visit.apply(visit.minus(two[0].output), plain);
-    } else if (two.size() > 1) {
-      const NetDifference& net = visit.minus(two[1].output);
+    if (best.empty()) return;
+    if (visit.is_wrong(best[0].output)) {
+      visit.apply(visit.minus(best[0].output), plain);
+    } else if (best.size() > 1) {
+      const NetDifference& net = visit.minus(best[1].output);
       if (visit.margin(net) <= margin) visit.apply(net, plain);
     }
+  }
+
+ private:
+  // The best output and, if that is right, the best that is not.
+  template <Structure S>
+  static std::vector<Scored> first_two(Visit<S>& visit) {
+    if (visit.right.complete()) return visit.structure.k_best(visit.i, 2);
+    std::vector<Scored> found = {visit.structure.best(visit.i)};
+    if (std::optional<Scored> other = visit.structure.best_wrong(visit.i)) found.push_back(std::move(*other));
+    return found;
   }
 };
 
@@ -50,7 +61,7 @@ template <Structure S, class Learn>
 void with_costly_best(Visit<S>& visit, const Costs& costs, Learn&& learn) {
   const Output& best = visit.structure.best(visit.i, costs).output;
   if (!visit.is_wrong(best)) return;
-  const double cost = costs.of(visit.gold, best);
+  const double cost = costs.of(visit.right, best);
   const NetDifference& net = visit.minus(best);
   const double loss = cost - visit.margin(net);
   visit.counts.loss += std::max(loss, 0.0);
@@ -150,28 +161,34 @@ struct GradientRule {
   void operator()(Visit<S>& visit) const {
     const double eta = rate_at(visit.step) * visit.sample_weight;
     WeightTable& weights = visit.weights;
-    double gold_score = 0.0;
-    visit.structure.features_of(visit.i, visit.gold, [&](const Coordinate& at, double count) {
-      gold_score += count * weights.weight(at);
-    });
+    const bool complete = visit.right.complete();
+    double log_right = 0.0;  // of the sum over all right outputs
+    if (complete)
+      visit.structure.features_of(visit.i, visit.gold(), [&](const Coordinate& at, double count) {
+        log_right += count * weights.weight(at);
+      });
     // Expectations come while scores are still being read: nothing may change before they are all there.
     std::vector<std::pair<std::size_t, double>> changes;
+    double sign = -eta;
     const auto collect = [&](std::uint32_t row, std::uint32_t first, const double* means,
                              std::uint32_t count) {
       weights.current().for_cells(row, first, count, [&](std::size_t cell, std::uint32_t k) {
-        changes.emplace_back(cell, -eta * means[k]);
+        changes.emplace_back(cell, sign * means[k]);
       });
     };
     const double log_z = local ? local_expectations(visit.structure, visit.i, collect)
                                : visit.structure.expectations(visit.i, collect);
-    visit.structure.features_of(visit.i, visit.gold, [&](const Coordinate& at, double count) {
-      const std::size_t cell = weights.current().place_of(at);
-      if (cell != SIZE_MAX) changes.emplace_back(cell, eta * count);
-    });
+    sign = eta;
+    if (!complete) log_right = visit.structure.right_expectations(visit.i, collect);
+    if (complete)
+      visit.structure.features_of(visit.i, visit.gold(), [&](const Coordinate& at, double count) {
+        const std::size_t cell = weights.current().place_of(at);
+        if (cell != SIZE_MAX) changes.emplace_back(cell, eta * count);
+      });
     if (weights.shrinks_first()) visit.settle();
     for (const auto& [cell, change] : changes) weights.add_to_cell(cell, change);
     tell_constants(visit.structure, weights);
-    visit.counts.loss += visit.sample_weight * (log_z - gold_score);
+    visit.counts.loss += visit.sample_weight * (log_z - log_right);
     ++visit.counts.updates;
   }
 };

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "base/vector.hpp"
+#include "search/best_wrong.hpp"
 
 namespace marginalia {
 
@@ -16,9 +17,23 @@ Chain::Chain(const ChainShape& shape, const Examples& examples, const SparseRows
   lattice_.constants = &constants_;
 }
 
-Output Chain::gold(std::size_t i) const {
-  const Example x = example(examples_, i);
-  return {x.gold(), x.gold() + x.length};
+Output Chain::gold(std::size_t i) {
+  const RightLabels one = right(i);
+  if (one.complete()) return {one.ids(), one.ids() + one.size()};
+  lattice_of(i);
+  lattice_.finish();
+  allow_right(i);
+  Scored best;
+  best_of(lattice_, space_, best);
+  if (best.score == kIllegal) throw std::domain_error("an example has no right output that is legal");
+  return best.output;
+}
+
+// Makes all but the right outputs illegal.
+void Chain::allow_right(std::size_t i) {
+  const RightLabels one = right(i);
+  for (std::size_t t = 0; t < one.size(); ++t)
+    lattice_.allow(t, {one.mask(t, shape_.labels, mask_), shape_.labels});
 }
 
 void Chain::hide(std::size_t i, const Dropout& dropout, std::uint64_t step) {
@@ -64,13 +79,12 @@ const Scored& Chain::best(std::size_t i) {
 }
 
 const Scored& Chain::best(std::size_t i, const Costs& costs) {
-  const Example x = at(i);
-  const std::size_t n = shape_.labels;
+  const RightLabels one = right(i);
+  const std::uint32_t n = shape_.labels;
   if (costs.labels != n) throw std::invalid_argument("the costs are those of other labels");
   lattice_of(i);
-  for (std::size_t t = 0; t < x.length; ++t)
-    for (std::size_t c = 0; c < n; ++c)
-      lattice_.node[t * n + c] += static_cast<double>(costs.cost[x.gold()[t] * n + c]);
+  for (std::size_t t = 0; t < one.size(); ++t)
+    for (std::uint32_t c = 0; c < n; ++c) lattice_.node[t * n + c] += costs.of(one, t, c);
   return best_of_lattice();
 }
 
@@ -78,6 +92,12 @@ std::vector<Scored> Chain::k_best(std::size_t i, std::size_t k) {
   lattice_of(i);
   lattice_.finish();
   return k_best_of(lattice_, k, space_);
+}
+
+std::optional<Scored> Chain::best_wrong(std::size_t i) {
+  lattice_of(i);
+  lattice_.finish();
+  return marginalia::best_wrong(lattice_, right(i));
 }
 
 // The probabilities of the labels of token t after the gold labels; returns the log of what they are divided

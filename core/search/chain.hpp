@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -21,7 +23,8 @@ class Chain {
   Chain(const ChainShape& shape, const Examples& examples, const SparseRows& weights);
 
   std::size_t size() const { return examples_.sentences(); }
-  Output gold(std::size_t i) const;
+  RightLabels right(std::size_t i) const { return right_labels(examples_, i); }
+  Output gold(std::size_t i);
   const Scored& best(std::size_t i);
   const Scored& best(std::size_t i, const Costs& costs);
   std::vector<Scored> k_best(std::size_t i, std::size_t k);
@@ -30,7 +33,18 @@ class Chain {
   template <class Sink>
   void difference(std::size_t i, const Output& y, const Output& z, Sink&& sink) const;
   template <class Means>
-  double expectations(std::size_t i, Means&& means);
+  double expectations(std::size_t i, Means&& means) {
+    return expect(i, lattice_of(i), means);
+  }
+  std::optional<Scored> best_wrong(std::size_t i);
+  template <class Means>
+  double right_expectations(std::size_t i, Means&& means) {
+    lattice_of(i);
+    allow_right(i);
+    return expect(i, lattice_, means);
+  }
+  template <class Sink>
+  void named_features(std::size_t i, Sink&& sink) const;
   template <class Means>
   double local_expectations(std::size_t i, Means&& means);
   template <class F>
@@ -43,6 +57,9 @@ class Chain {
   Example at(std::size_t i) const { return hides_ ? example(thinned_, 0) : example(examples_, i); }
   const Lattice& lattice_of(std::size_t i);
   const Scored& best_of_lattice();
+  void allow_right(std::size_t i);
+  template <class Means>
+  double expect(std::size_t i, const Lattice& lattice, Means& means);
   void add_nodes(const Example& x, double* scores) const;
   double choice(const Example& x, std::size_t t, std::vector<double>& p) const;
   template <class Means>
@@ -79,6 +96,7 @@ class Chain {
   ViterbiSpace space_;
   ForwardBackwardSpace probabilities_;
   Scored best_;
+  std::vector<std::uint8_t> mask_;
   Examples thinned_;
   mutable std::vector<double> scaled_;
   bool hides_ = false;
@@ -138,8 +156,27 @@ void Chain::difference(std::size_t i, const Output& y, const Output& z, Sink&& s
   }
 }
 
+// The labels that tokens name, and the pairs of neighbours that both do; constants always have room.
+template <class Sink>
+void Chain::named_features(std::size_t i, Sink&& sink) const {
+  const Example x = at(i);
+  const RightLabels named = right(i);
+  const std::uint32_t n = shape_.labels;
+  for (std::size_t t = 0; t < x.length; ++t) {
+    if (!named.names(t)) continue;
+    named.for_labels(t, [&](std::uint32_t label) {
+      x.for_node_rows(t, [&](std::uint32_t row, double value) { sink(Coordinate{row, label, n}, value); });
+      if (t == 0 || !named.names(t - 1)) return;
+      named.for_labels(t - 1, [&](std::uint32_t before) {
+        if (shape_.transition[before * n + label] == 0) return;
+        x.for_edge_rows(t, [&](std::uint32_t row) { sink(Coordinate{row, before * n + label, n * n}, 1.0); });
+      });
+    });
+  }
+}
+
 template <class Means>
-double Chain::expectations(std::size_t i, Means&& means) {
+double Chain::expect(std::size_t i, const Lattice& lattice, Means& means) {
   const Example x = at(i);
   const std::uint32_t n = shape_.labels;
   const bool edges = examples_.has_edges();
@@ -148,7 +185,7 @@ double Chain::expectations(std::size_t i, Means&& means) {
       means(kConstantRow, static_cast<std::uint32_t>(first), counts, static_cast<std::uint32_t>(count));
   };
   const double log_z = forward_backward(
-      lattice_of(i), edges, probabilities_, [&](std::size_t t, const double* node, const double* pairs) {
+      lattice, edges, probabilities_, [&](std::size_t t, const double* node, const double* pairs) {
         add_node_means(x, t, node, means);
         if (t > 0 && edges) x.for_edge_rows(t, [&](std::uint32_t row) { means(row, 0u, pairs, n * n); });
         if (!shape_.ends) return;
@@ -180,6 +217,7 @@ void Chain::add_node_means(const Example& x, std::size_t t, const double* node, 
 
 template <class Means>
 double Chain::local_expectations(std::size_t i, Means&& means) {
+  if (!right(i).complete()) throw std::invalid_argument("choices label by label need complete labels");
   const Example x = at(i);
   const std::uint32_t n = shape_.labels;
   lattice_of(i);

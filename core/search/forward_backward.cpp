@@ -57,13 +57,15 @@ double remember_exp(Factors& factors, const double* scores, std::size_t rows, st
 // Which labels can stand at a token, going by legality alone.
 class Reachable {
  public:
-  explicit Reachable(const Lattice& lattice) : lattice_(lattice), now_(lattice.shape->start) {}
+  explicit Reachable(const Lattice& lattice) : lattice_(lattice), now_(lattice.shape->start) {
+    if (lattice.length > 0) leave_allowed();
+  }
 
   bool operator[](std::size_t label) const { return now_[label] != 0; }
 
   // False if the next token can have the same labels.
   bool advance() {
-    if (settled_) return false;
+    if (settled_ && !lattice_.restricted()) return false;
     const std::size_t n = lattice_.labels();
     std::vector<std::uint8_t> next(n, 0);
     for (std::size_t from = 0; from < n; ++from)
@@ -71,12 +73,20 @@ class Reachable {
         next[to] |= lattice_.constants->transition[from * n + to] != kIllegal;
     settled_ = next == now_;
     now_ = std::move(next);
-    return !settled_;
+    ++token_;
+    leave_allowed();
+    return !settled_ || lattice_.restricted();
   }
 
  private:
+  void leave_allowed() {
+    for (std::size_t c = 0; c < now_.size() && lattice_.restricted(); ++c)
+      if (!lattice_.allows(token_, c)) now_[c] = 0;
+  }
+
   const Lattice& lattice_;
   std::vector<std::uint8_t> now_;
+  std::size_t token_ = 0;
   bool settled_ = false;
 };
 
@@ -300,7 +310,8 @@ bool forward_order_2(const Lattice& lattice, Space& space, double trigram_shift,
       }
       weigh_pairs(now, space.pair_factors.values.data(), &space.emission[t * n], n);
       set_floors(space.floors, width, stride, [&](std::size_t s) {
-        return reachable[s / n] && lattice.constants->transition[s] != kIllegal && may_end(s % n);
+        return reachable[s / n] && lattice.constants->transition[s] != kIllegal && may_end(s % n) &&
+               lattice.allows(t, s % n);
       });
       reachable.advance();
     }

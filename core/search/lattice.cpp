@@ -84,7 +84,7 @@ void Lattice::begin(std::size_t tokens) {
   length = tokens;
   node.assign(tokens * labels(), 0.0);
   edges_ = nullptr;
-  local_pairs_ = false;
+  restricted_ = local_pairs_ = false;
   factor_ = 1.0;
   plain_ = nullptr;
   plain_node_.clear();
@@ -205,6 +205,7 @@ void Lattice::finish() {
 
 void Lattice::allow(std::size_t t, std::span<const std::uint8_t> labels) {
   keep_plain_node();
+  restricted_ = true;
   for (std::size_t c = 0; c < labels.size(); ++c)
     if (labels[c] == 0) node[t * labels.size() + c] = kIllegal;
 }

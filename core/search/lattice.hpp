@@ -137,6 +137,10 @@ class Lattice {
   // Makes all labels of token t illegal but those with a 1, once scores are finished: scores and
   // probabilities of the outputs that remain do not change.
   void allow(std::size_t t, std::span<const std::uint8_t> labels);
+  bool restricted() const { return restricted_; }
+  bool allows(std::size_t t, std::size_t label) const {
+    return !restricted_ || node[t * labels() + label] != kIllegal;
+  }
 
   // Do the scores of label pairs differ from token to token?
   bool varies() const { return edges_ != nullptr || local_pairs_; }
@@ -174,6 +178,7 @@ class Lattice {
   const EdgeWeights* edges_ = nullptr;
   std::vector<double> divisors_;  // [T][L] what was taken from node scores, where it depends on them alone
   double first_divisor_ = 0.0;
+  bool restricted_ = false;   // was there a call of `allow`?
   bool local_pairs_ = false;  // order 2: what makes label t + 1 a choice goes into the pairs at t
   std::span<const std::uint32_t> edge_rows_;
   std::span<const std::uint64_t> edge_end_;  // [T + 1]

@@ -19,7 +19,8 @@ void SegmentScores::begin(const SegmentShape& shape, std::size_t sentence, std::
 }
 
 void SegmentScores::allow(const SegmentShape& shape, std::size_t t, std::span<const std::uint8_t> labels) {
-  for (std::size_t b = t + 1 < most ? 0 : t + 1 - most; b <= t; ++b)
+  const std::size_t last = std::min(t + 1, first + count);
+  for (std::size_t b = std::max(first, t + 1 < most ? 0 : t + 1 - most); b < last; ++b)
     for (std::size_t tokens = t - b + 1; tokens <= longest(b); ++tokens)
       for (std::size_t s = 0; s < shape.types(); ++s) {
         const std::uint32_t label = (b == t ? shape.begin_label : shape.inside_label)[s];

@@ -73,6 +73,37 @@ std::size_t cut_long_segments(const SegmentShape& shape, std::uint32_t* labels, 
   return cut;
 }
 
+bool has_right_output(const SegmentShape& shape, const RightLabels& right) {
+  std::vector<std::uint8_t> reached(right.size() + 1);
+  reached[0] = 1;
+  for (std::size_t begin = 0; begin < right.size(); ++begin) {
+    if (reached[begin] == 0) continue;
+    for (std::size_t s = 0; s < shape.types(); ++s) {
+      if (!right.allows(begin, shape.begin_label[s])) continue;
+      const std::size_t most = std::min<std::size_t>(begin + shape.most, right.size());
+      std::size_t end = begin + 1;
+      for (reached[end] = 1; end < most && shape.inside_label[s] != kNoLabel; reached[++end] = 1)
+        if (!right.allows(end, shape.inside_label[s])) break;
+    }
+  }
+  return reached.back() != 0;
+}
+
+bool allow_cuts(const SegmentShape& shape, std::uint32_t* ids, std::size_t length, LabelSets& sets) {
+  const RightLabels right(ids, length, sets);
+  if (has_right_output(shape, right)) return false;
+  for (std::size_t t = 0; t < length; ++t) {
+    std::vector<std::uint8_t> wider(shape.labels);
+    right.for_labels(t, [&](std::uint32_t label) { wider[label] = 1; });
+    for (std::size_t s = 0; s < shape.types(); ++s)
+      if (shape.inside_label[s] != kNoLabel && wider[shape.inside_label[s]] != 0)
+        wider[shape.begin_label[s]] = 1;
+    ids[t] = shape.labels + static_cast<std::uint32_t>(sets.size());
+    sets.allowed.insert(sets.allowed.end(), wider.begin(), wider.end());
+  }
+  return true;
+}
+
 void SegmentConstants::set(const SegmentShape& shape, std::size_t at, double value) {
   const auto type = [&](std::size_t label) { return std::size_t{shape.type_of[label]}; };
   const std::size_t n = shape.types();

@@ -1,6 +1,9 @@
 #include "search/segments.hpp"
 
+#include <algorithm>
 #include <stdexcept>
+
+#include "search/best_wrong.hpp"
 
 namespace marginalia {
 
@@ -10,9 +13,21 @@ Segments::Segments(const SegmentShape& shape, const SegmentData& data, const Spa
     constants_.set(shape, c->output, static_cast<double>(c->weight));
 }
 
-Output Segments::gold(std::size_t i) const {
-  const std::uint32_t* labels = data_.gold.data() + data_.examples.sentence[i];
-  return {labels, labels + data_.examples.length(i)};
+Output Segments::gold(std::size_t i) {
+  const RightLabels one = right(i);
+  if (one.complete()) return {one.ids(), one.ids() + one.size()};
+  read(i);
+  Scored best;
+  best_with({}, &one, best);
+  if (best.score == kIllegal) throw std::domain_error("an example has no right output that is legal");
+  return best.output;
+}
+
+// Makes the segments of `scores_` illegal that cannot be right.
+void Segments::allow(const RightLabels& right) {
+  const std::size_t end = std::min(right.size(), scores_.first + scores_.count + shape_.most - 1);
+  for (std::size_t t = scores_.first; t < end; ++t)
+    scores_.allow(shape_, t, {right.mask(t, shape_.labels, mask_), shape_.labels});
 }
 
 void Segments::read(std::size_t i) {
@@ -30,32 +45,43 @@ void Segments::hide(std::size_t i, const Dropout& dropout, std::uint64_t step) {
   read_ = i;
 }
 
-const Scored& Segments::best_with(const std::vector<double>& costs) {
+// The best of all outputs, or of the right ones.
+void Segments::best_with(const std::vector<double>& costs, const RightLabels* right, Scored& best) {
   const std::shared_lock reading(data_.index.lock());
   const std::size_t length = scoring_.x.length, block = scoring_.block();
   viterbi_.begin(shape_, constants_, length);
   for (std::size_t first = 0; first < length; first += block) {
     scoring_.score(Lookup{*this}, first, std::min(block, length - first), costs, scores_);
+    if (right != nullptr) allow(*right);
     viterbi_.go_on(scores_);
   }
-  best_.score = viterbi_.finish(best_.output);
-  return best_;
+  best.score = viterbi_.finish(best.output);
 }
 
 const Scored& Segments::best(std::size_t i) {
   read(i);
-  return best_with({});
+  best_with({}, nullptr, best_);
+  return best_;
 }
 
 const Scored& Segments::best(std::size_t i, const Costs& costs) {
   if (costs.labels != shape_.labels) throw std::invalid_argument("the costs are those of other labels");
   read(i);
-  const Output right = gold(i);
+  const RightLabels one = right(i);
   std::vector<double> by_label;
-  for (const std::uint32_t label : right)
-    by_label.insert(by_label.end(), &costs.cost[std::size_t{label} * costs.labels],
-                    &costs.cost[std::size_t{label} * costs.labels] + costs.labels);
-  return best_with(by_label);
+  for (std::size_t t = 0; t < one.size(); ++t)
+    for (std::uint32_t c = 0; c < costs.labels; ++c) by_label.push_back(costs.of(one, t, c));
+  best_with(by_label, nullptr, best_);
+  return best_;
+}
+
+std::optional<Scored> Segments::best_wrong(std::size_t i) {
+  read(i);
+  {
+    const std::shared_lock reading(data_.index.lock());
+    scoring_.score_all(Lookup{*this}, scores_);
+  }
+  return marginalia::best_wrong(shape_, constants_, scores_, right(i));
 }
 
 std::vector<Scored> Segments::k_best(std::size_t i, std::size_t k) {
@@ -77,6 +103,24 @@ void Segments::meet(const Segment& segment, double count) {
                               if (!leaves_out_key(key))
                                 met_.push_back({key, origin, segment.type, kNoRow, count});
                             });
+}
+
+// Segments that a right output can have, and all of whose tokens name their labels.
+void Segments::meet_named(const RightLabels& right) {
+  for (std::size_t begin = 0; begin < right.size(); ++begin)
+    for (std::uint32_t type = 0; type < shape_.types(); ++type) {
+      if (!right.names(begin) || !right.allows(begin, shape_.begin_label[type])) continue;
+      const std::uint32_t inside = shape_.inside_label[type];
+      for (std::size_t last = begin;; ++last) {
+        bool ends = last + 1 == right.size();
+        for (std::uint32_t next = 0; next < shape_.types() && !ends; ++next)
+          ends = right.allows(last + 1, shape_.begin_label[next]);
+        if (ends) meet({begin, last, type}, 1.0);
+        if (last + 1 == right.size() || last + 1 - begin == shape_.most || inside == kNoLabel ||
+            !right.names(last + 1) || !right.allows(last + 1, inside))
+          break;
+      }
+    }
 }
 
 // The rows of the features of example i that were met. Those without one get one, if `adds`, all at once:
@@ -111,7 +155,10 @@ void Segments::find_rows(std::size_t i, bool adds) {
 
 void Segments::count_features(std::size_t i) {
   read(i);
-  for (const Segment& segment : shape_.segments(gold(i))) meet(segment, 1.0);
+  if (const RightLabels one = right(i); !one.complete())
+    meet_named(one);
+  else
+    for (const Segment& segment : shape_.segments(gold(i))) meet(segment, 1.0);
   tell_met(i, true, [&](const Coordinate& at, double) { data_.index.count(at.row); });
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <shared_mutex>
 #include <vector>
 
@@ -23,6 +24,7 @@ struct SegmentData {
   FeatureIndex& index;
   bool open;
   const std::vector<std::uint32_t>& gold;
+  const LabelSets& sets;
 
   std::size_t sentences() const { return examples.sentences(); }
   std::size_t tokens() const { return examples.tokens(); }
@@ -42,7 +44,10 @@ class Segments {
   Segments(const SegmentShape& shape, const SegmentData& data, const SparseRows& weights);
 
   std::size_t size() const { return data_.sentences(); }
-  Output gold(std::size_t i) const;
+  RightLabels right(std::size_t i) const {
+    return {data_.gold.data() + data_.examples.sentence[i], data_.examples.length(i), data_.sets};
+  }
+  Output gold(std::size_t i);
   const Scored& best(std::size_t i);
   const Scored& best(std::size_t i, const Costs& costs);
   std::vector<Scored> k_best(std::size_t i, std::size_t k);
@@ -51,14 +56,25 @@ class Segments {
   template <class Sink>
   void difference(std::size_t i, const Output& y, const Output& z, Sink&& sink);
   template <class Means>
-  double expectations(std::size_t i, Means&& means);
+  double expectations(std::size_t i, Means&& means) {
+    return expect(i, nullptr, means);
+  }
+  std::optional<Scored> best_wrong(std::size_t i);
+  template <class Means>
+  double right_expectations(std::size_t i, Means&& means) {
+    const RightLabels one = right(i);
+    return expect(i, &one, means);
+  }
+  template <class Sink>
+  void named_features(std::size_t i, Sink&& sink);
   template <class F>
   void rows_of(std::size_t i, F&& f);
 
   void hide(std::size_t i, const Dropout& dropout, std::uint64_t step);
   void constant_changed(std::size_t at, double value) { constants_.set(shape_, at, value); }
 
-  // Gives the features of example i's gold output rows, and counts them.
+  // Gives the features of example i's gold output (of the segments that it names, if more than one is right)
+  // rows, and counts them.
   void count_features(std::size_t i);
 
  private:
@@ -86,7 +102,11 @@ class Segments {
     return dropout_.features > 0.0 && leaves_out(dropout_, step_, key);
   }
   void read(std::size_t i);
-  const Scored& best_with(const std::vector<double>& costs);
+  void best_with(const std::vector<double>& costs, const RightLabels* right, Scored& best);
+  void allow(const RightLabels& right);
+  void meet_named(const RightLabels& right);
+  template <class Means>
+  double expect(std::size_t i, const RightLabels* right, Means& means);
   // A feature of one of an example's segments, and its row.
   struct Met {
     std::uint64_t key;
@@ -110,6 +130,7 @@ class Segments {
   SegmentScores scores_;
   SegmentViterbi viterbi_;
   Scored best_;
+  std::vector<std::uint8_t> mask_;
   std::vector<Met> met_;
   std::size_t read_ = SIZE_MAX;  // the example whose values are in scoring_.x
   Dropout dropout_;
@@ -165,12 +186,21 @@ void Segments::difference(std::size_t i, const Output& y, const Output& z, Sink&
   constants_of(theirs, -1.0, sink);
 }
 
+template <class Sink>
+void Segments::named_features(std::size_t i, Sink&& sink) {
+  read(i);
+  meet_named(right(i));
+  tell_met(i, data_.open, sink);
+}
+
+// Of all outputs, or of the right ones.
 template <class Means>
-double Segments::expectations(std::size_t i, Means&& means) {
+double Segments::expect(std::size_t i, const RightLabels* right, Means& means) {
   read(i);
   const std::shared_lock reading(data_.index.lock());
   const Lookup lookup{*this};
   scoring_.score_all(lookup, scores_);
+  if (right != nullptr) allow(*right);
   const SegmentExpectations expected = segment_probabilities(shape_, constants_, scores_);
   scoring_.expect(lookup, scores_, means);
   const auto constant = [&](std::size_t at, const double& mean) {

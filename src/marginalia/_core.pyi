@@ -230,11 +230,22 @@ class Examples:
 
     def add_growing(self, program: Program, table: TokenTable, index: FeatureIndex) -> None: ...
     def add_known(self, program: Program, table: TokenTable, index: FeatureIndex) -> None: ...
+    @property
+    def sets(self) -> NDArray[numpy.uint8]:
+        """
+        [sets, labels]: gold numbers from the number of labels on stand for these.
+        """
+
     def set_gold(
         self,
         gold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
         labels: int,
-    ) -> None: ...
+        sets: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)]
+        | None = None,
+    ) -> None:
+        """
+        Gold labels; -1 - k stands for set k of [sets][labels], any of which may be right.
+        """
 
 class SparseRows:
     """Weights to score with; row 0 holds the structure's constants."""
@@ -621,13 +632,21 @@ class SegmentExamples:
     @property
     def gold(self) -> NDArray[numpy.uint32]: ...
     def add(self, program: SegmentProgram, table: TokenTable) -> None: ...
+    @property
+    def sets(self) -> NDArray[numpy.uint8]:
+        """
+        [sets, labels]: gold numbers from the number of labels on stand for these.
+        """
+
     def set_gold(
         self,
         gold: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
         shape: SegmentShape,
+        sets: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)]
+        | None = None,
     ) -> int:
         """
-        Gold labels; how many segments were longer than the shape allows and had to be cut.
+        Gold labels; -1 - k stands for set k of [sets][labels], any of which may be right. Returns how many segments were longer than the shape allows and had to be cut.
         """
 
 class SegmentLattice:
@@ -839,8 +858,11 @@ class ChainExamples:
             NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
         ],
         counts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
+        expected: bool = False,
     ) -> None:
-        """Adds the gold outputs' feature counts, by weight."""
+        """
+        Adds the gold outputs' feature counts, by weight; `expected`: also of examples with several, as the weights expect them.
+        """
 
     def expectations(
         self,
@@ -907,8 +929,11 @@ class SegmentBatch:
             NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
         ],
         counts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
+        expected: bool = False,
     ) -> None:
-        """Adds the gold outputs' feature counts, by weight."""
+        """
+        Adds the gold outputs' feature counts, by weight; `expected`: also of examples with several, as the weights expect them.
+        """
 
     def expectations(
         self,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -43,6 +44,24 @@ def test_chains(seed: int, labels: int, order: int, edges: bool, local: bool, ma
         found = {tuple(ids.tolist()): score for ids, score in lattice.k_best()}
         assert found == pytest.approx(expected)
         assert list(found.values()) == sorted(found.values(), reverse=True)
+        for method in ("scaled", "log"):  # neither gives up because labels are illegal
+            if expected and sentence:
+                probabilities = lattice.marginals(True, method)
+                assert_probabilities(probabilities, expected, len(sentence), labels)
+
+
+def assert_probabilities(
+    found: dict[str, Any], scores: dict[tuple[int, ...], float], length: int, labels: int
+) -> None:
+    log_z = math.log(sum(map(math.exp, scores.values())))
+    node, transition = np.zeros((length, labels)), np.zeros((labels, labels))
+    for y, score in scores.items():
+        node[range(length), y] += math.exp(score - log_z)
+        for pair in itertools.pairwise(y):
+            transition[pair] += math.exp(score - log_z)
+    assert found["log_z"] == pytest.approx(log_z)
+    np.testing.assert_allclose(found["node"], node, atol=1e-9)
+    np.testing.assert_allclose(found["transition"], transition, atol=1e-9)
 
 
 @settings(steady, max_examples=100)

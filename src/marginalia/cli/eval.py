@@ -146,12 +146,15 @@ def tagged(
     """The gold labels of a file, and those that a model gives it; `sure`: gets how sure it is of them."""
     from marginalia.cli.labelled import Labelled, gold_ids, labelled_batches
     from marginalia.cli.tag import named
+    from marginalia.corpus.partial import SCORED, refuse_open
 
     gold, predicted = Labelled(source), Labelled(source)
     batches = (named(batch, tagger) for batch in labelled_batches(source, layout))
     for batch, answer in tagger.tag_batches(batches, threads, confidence=sure is not None):
         if sure is not None and answer.confidence is not None:
             sure.append(answer.confidence)
+        if layout.partial:
+            refuse_open(batch.block, layout.label, SCORED)
         gold.add(batch.block, 0, gold_ids(batch, layout.label, numbering))
         predicted.parts.append(numbering.of(tagger.labels)[answer.ids])
     return gold, predicted

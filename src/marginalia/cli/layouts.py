@@ -27,7 +27,8 @@ def model_layout(saved: SavedModel, args: argparse.Namespace, *, labelled: bool 
     kept = {name: saved.options[name] for name in taken if name in saved.options}
     options = {**kept, **reader_arguments(given)}
     columns, label = _columns(saved, format, args.columns, args.label)
-    return Layout(format, columns, label, options, saved.settings.get("unit") == "document")
+    documents, partial = saved.settings.get("unit") == "document", bool(saved.settings.get("partial"))
+    return Layout(format, columns, label, options, documents, partial and labelled)
 
 
 def input_layout(saved: SavedModel, args: argparse.Namespace) -> Layout:

@@ -23,6 +23,7 @@ from marginalia.corpus.conllu import commented
 from marginalia.corpus.formats import format_of
 from marginalia.corpus.records import Certainty, Sentence, Span
 from marginalia.corpus.schemes import spans_of
+from marginalia.errors import SettingsError
 
 Ids = npt.NDArray[np.int32]
 Numbers = npt.NDArray[np.float64]
@@ -97,6 +98,8 @@ class LabelWriter:
         """The batch with `labels[ids[token]]`: as a last column, or in the place its format has for them."""
         sure, starts = answer.confidence, batch.block.table.sentence_starts
         if self._layout.format == "crfsuite":
+            if sure is not None or answer.taken_back is not None:
+                raise SettingsError("item files have no place for confidences and what was taken back.")
             column = batch.block.index(self._layout.label)
             self._target.write(batch.block.table.replace_column(column, self._labels, answer.ids))
             return

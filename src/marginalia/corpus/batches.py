@@ -10,6 +10,7 @@ from typing import Any
 from marginalia.corpus import crfsuite
 from marginalia.corpus.blocks import Block, column_names, pack, read_blocks
 from marginalia.corpus.formats import format_of
+from marginalia.corpus.partial import span_labels
 from marginalia.corpus.records import Sentence, Span
 from marginalia.corpus.schemes import labels_of
 from marginalia.corpus.streams import Source, name_of
@@ -27,6 +28,7 @@ class Layout:
     label: str = ""
     options: dict[str, Any] = field(default_factory=dict)
     whole_documents: bool = False  # are batches to end where documents end?
+    partial: bool = False  # may labels leave open what is right?
 
 
 @dataclass(frozen=True)
@@ -102,7 +104,11 @@ def _records(source: Source, layout: Layout, wanted: tuple[str, ...]) -> Iterato
         if layout.format != "conllu":  # no marks of documents: each sentence is one
             sentence.document = number
         if layout.label == "label" and "label" not in sentence.columns and layout.format == "jsonl":
-            sentence.columns["label"] = labels_of(sentence.spans, len(sentence), "IOB2")
+            sentence.columns["label"] = (
+                span_labels(sentence, name_of(source))
+                if layout.partial
+                else labels_of(sentence.spans, len(sentence), "IOB2")
+            )
         yield sentence
 
 

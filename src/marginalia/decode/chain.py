@@ -90,9 +90,9 @@ class ChainTraining:
         self._index, self._cutoff = extraction.index, settings["cutoff"]
         self.constants = self._shape.constants
 
-    def set_gold(self, examples: _core.Examples, ids: Ids) -> None:
+    def set_gold(self, examples: _core.Examples, ids: Ids, sets: npt.NDArray[np.uint8]) -> None:
         """The right outputs."""
-        examples.set_gold(ids, self._shape.labels)
+        examples.set_gold(ids, self._shape.labels, sets)
 
     def choose_features(
         self, batches: Callable[[], Iterator[_core.Examples]], kept: list[_core.Examples]

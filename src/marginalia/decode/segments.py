@@ -120,9 +120,9 @@ class SegmentTraining:
         """Whether features may get rows while learning goes on."""
         return self._open
 
-    def set_gold(self, examples: _core.SegmentExamples, ids: Ids) -> None:
+    def set_gold(self, examples: _core.SegmentExamples, ids: Ids, sets: npt.NDArray[np.uint8]) -> None:
         """The right outputs; segments that are too long are cut."""
-        examples.set_gold(ids, self._shape)
+        examples.set_gold(ids, self._shape, sets)
 
     def choose_features(
         self, batches: Callable[[], Iterator[_core.SegmentExamples]], kept: list[Any]

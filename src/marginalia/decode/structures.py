@@ -46,8 +46,9 @@ class Examples(Protocol):
         weights: _core.SparseRows,
         sample_weights: npt.NDArray[np.float64],
         counts: npt.NDArray[np.float64],
+        expected: bool = False,
     ) -> None:
-        """Adds the gold outputs' feature counts, by weight."""
+        """Adds the gold outputs' feature counts, by weight; `expected`: also of examples with several."""
 
     def expectations(
         self,
@@ -98,8 +99,8 @@ class StructureInTraining(Protocol):
     def grows(self) -> bool:
         """Whether features may get rows while learning goes on."""
 
-    def set_gold(self, examples: Any, ids: npt.NDArray[np.int32]) -> None:
-        """The right outputs of examples."""
+    def set_gold(self, examples: Any, ids: npt.NDArray[np.int32], sets: npt.NDArray[np.uint8]) -> None:
+        """The right outputs of examples; -1 - k stands for any label of set k of [sets][labels], flat."""
 
     def choose_features(self, batches: Callable[[], Iterator[Any]], kept: list[Any]) -> None:
         """Which features may have weights; `kept` are the batches that stay in memory."""

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from marginalia.corpus.batches import Batch, Layout
+from marginalia.corpus.partial import SCORED, refuse_open
 from marginalia.decode.tagger import Tagger, load
 from marginalia.errors import DataError, SettingsError
 from marginalia.evaluate import score_ids
@@ -194,16 +195,20 @@ def _corpus(tagger: Tagger, dev: Any) -> Corpus:
     """Held-out data as `train` takes them, read as the training data were."""
     saved = tagger.saved
     paths = [dev] if isinstance(dev, (str, os.PathLike)) else dev
-    documents = saved.settings.get("unit") == "document"
+    documents, partial = saved.settings.get("unit") == "document", bool(saved.settings.get("partial"))
     if isinstance(paths, Sequence) and paths and all(isinstance(p, (str, os.PathLike)) for p in paths):
-        return Corpus(Layout(saved.format, saved.columns, saved.label, saved.options, documents), paths)
-    return corpus_of_records(paths, saved.label, documents)
+        return Corpus(
+            Layout(saved.format, saved.columns, saved.label, saved.options, documents, partial), paths
+        )
+    return corpus_of_records(paths, saved.label, documents, partial)
 
 
 def _held_out(corpus: Corpus, threads: int) -> HeldOut:
     batches = [Batch(block) for block in corpus.blocks()]
     if not batches:
         raise DataError("found no labelled sentences, expected some to hold out", file=corpus.name)
+    for batch in batches if corpus.layout.partial else ():
+        refuse_open(batch.block, corpus.layout.label, SCORED)
     return HeldOut(batches, corpus.layout.label, threads)
 
 

@@ -129,7 +129,7 @@ def corpus_for(
         label or saved.label,
         format or saved.format,
         dict(saved.options if options is None else options),
-        {"unit": saved.settings.get("unit", "sentence"), "stream": False},
+        {"unit": "sentence", "partial": False} | saved.settings | {"stream": False},
     )
 
 
@@ -209,13 +209,14 @@ def _corpus(
     settings: Mapping[str, Any],
 ) -> Corpus:
     paths = [data] if isinstance(data, (str, os.PathLike)) else data
-    documents = settings["unit"] == "document"
+    documents, partial = settings["unit"] == "document", bool(settings.get("partial"))
     if isinstance(paths, Sequence) and paths and all(isinstance(p, (str, os.PathLike)) for p in paths):
         layout = guess_layout(paths[0], format, columns, label, options)
         if documents and layout.format not in ("conll", "conllu"):
             raise SettingsError(f"unit=document: {layout.format} files do not tell documents apart.")
-        return Corpus(replace(layout, whole_documents=documents), paths, stream=settings["stream"])
-    return corpus_of_records(paths, label, documents)
+        layout = replace(layout, whole_documents=documents, partial=partial)
+        return Corpus(layout, paths, stream=settings["stream"])
+    return corpus_of_records(paths, label, documents, partial)
 
 
 # What the weights of a model depend on: a run that begins with it has the same.

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from marginalia.corpus.answers import BlockConfidence
 from marginalia.corpus.blocks import Block
+from marginalia.corpus.partial import SCORED, refuse_open
 from marginalia.decode.tagger import Tagger, in_order
 from marginalia.errors import DataError
 from marginalia.evaluate import Reliability, reliability, right_spans
@@ -35,6 +36,8 @@ class Answered:
     def __init__(self, tagger: Tagger, block: Block, label: str) -> None:
         self.block, self._tagger = block, tagger
         self._ids, said = tagger.best_ids(block)
+        if tagger.saved.settings.get("partial"):
+            refuse_open(block, label, SCORED)
         names, gold = block.table.distinct(block.index(label))
         labels = list(dict.fromkeys([*tagger.labels, *names]))
         numbers = {name: number for number, name in enumerate(labels)}

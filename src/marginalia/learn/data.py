@@ -17,18 +17,20 @@ from marginalia import _core
 from marginalia.corpus.batches import Layout, in_groups, read_batches
 from marginalia.corpus.blocks import ATTRIBUTES, Block, is_attributes, pack
 from marginalia.corpus.encode import encode_labels
+from marginalia.corpus.partial import ANY, certain_pairs, is_open, span_labels, spelled
 from marginalia.corpus.records import Sentence
 from marginalia.corpus.schemes import convert, detect_from_pairs, labels_of, scheme_named
 from marginalia.decode.structures import Extraction, StructureInTraining
 from marginalia.decode.tagger import items_of
 from marginalia.errors import DataError
+from marginalia.learn.partial import Allowed, OpenLabels
 from marginalia.learn.provenance import Origins
 from marginalia.learn.warm import WarmStart
 from marginalia.model import SavedModel
 
 Ids = npt.NDArray[np.int32]
 Paths = str | os.PathLike[str]
-Pair = tuple[Sequence[Any], Sequence[str]]
+Pair = tuple[Sequence[Any], Sequence[Any]]
 Data = Paths | Sequence[Paths] | Iterable[Sentence] | Iterable[Pair]
 
 
@@ -82,10 +84,15 @@ class Corpus:
                 yield batch.block
 
 
-def corpus_of_records(data: Iterable[Any], label: str | None, whole_documents: bool = False) -> Corpus:
-    """A corpus of sentence records or of (tokens, labels) pairs; blocks may have to end as documents do."""
-    records = [_record(item, label, number) for number, item in enumerate(data)]
-    records = _with_attributes(_with_labels(records, label or "label"), label or "label")
+def corpus_of_records(
+    data: Iterable[Any], label: str | None, whole_documents: bool = False, partial: bool = False
+) -> Corpus:
+    """A corpus of sentence records or of (tokens, labels) pairs; blocks may have to end as documents do.
+
+    With `partial`, labels may be open.
+    """
+    records = [_record(item, label, number, partial) for number, item in enumerate(data)]
+    records = _with_attributes(_with_labels(records, label or "label", partial), label or "label")
     if not records:
         raise DataError("found no sentences, expected at least one")
     columns = tuple(records[0].columns)
@@ -93,18 +100,22 @@ def corpus_of_records(data: Iterable[Any], label: str | None, whole_documents: b
     if chosen not in columns:
         raise DataError(f"found columns {' '.join(columns)}, but no label column '{chosen}'")
     explicit = any(is_attributes(record.columns.get(ATTRIBUTES, ())) for record in records)
-    layout = Layout("crfsuite" if explicit else "conll", columns, chosen)
+    layout = Layout("crfsuite" if explicit else "conll", columns, chosen, partial=partial)
     return Corpus(
         layout, blocks=[pack(part, columns) for part in in_groups(iter(records), 2000, whole_documents)]
     )
 
 
-def _record(item: Any, label: str | None, number: int) -> Sentence:
+def _record(item: Any, label: str | None, number: int, partial: bool) -> Sentence:
     if isinstance(item, Sentence):
-        return item
+        if not partial or (label or "label") not in item.columns:
+            return item
+        return replace(item, columns=item.columns | _spelled(item.columns, label or "label", partial))
     if isinstance(item, str) or not isinstance(item, Sequence) or len(item) != 2:
         raise DataError(f"found {type(item).__name__}, expected a Sentence or a pair of tokens and labels")
     tokens, labels = item
+    if not isinstance(labels, str):
+        labels = _spelled({"label": list(labels)}, "label", partial)["label"]
     if items := items_of(tokens):
         return Sentence({ATTRIBUTES: items, label or "label": list(labels)}, document=number)
     given = dict(tokens) if isinstance(tokens, Mapping) else {"word": tokens}
@@ -112,6 +123,14 @@ def _record(item: Any, label: str | None, number: int) -> Sentence:
     if any(isinstance(values, str) for values in given.values()):
         raise DataError("found a string in a pair, expected a list of tokens and a list of labels")
     return Sentence({name: list(values) for name, values in given.items()}, document=number)
+
+
+def _spelled(columns: Mapping[str, Sequence[Any]], label: str, partial: bool) -> dict[str, list[str]]:
+    """The column of labels as they would stand in a file."""
+    for one in columns[label] if not partial else ():
+        if one is None or isinstance(one, (set, frozenset, list, tuple)):
+            raise DataError(f"found the label {one!r}, expected a string: others need the setting partial=on")
+    return {label: [spelled(one) if partial else one for one in columns[label]]}
 
 
 def _with_attributes(records: list[Sentence], label: str) -> list[Sentence]:
@@ -122,14 +141,18 @@ def _with_attributes(records: list[Sentence], label: str) -> list[Sentence]:
     return [record if len(record) else replace(record, columns=empty) for record in records]
 
 
-def _with_labels(records: list[Sentence], label: str) -> list[Sentence]:
+def _with_labels(records: list[Sentence], label: str, partial: bool) -> list[Sentence]:
     """Copies with a column of labels, if the sentences have spans and no such column."""
     if not any(record.spans and label not in record.columns for record in records):
         return records
+
+    def labels(record: Sentence) -> list[str]:
+        return span_labels(record) if partial else labels_of(record.spans, len(record), "IOB2")
+
     return [
         record
         if label in record.columns
-        else replace(record, columns=record.columns | {label: labels_of(record.spans, len(record), "IOB2")})
+        else replace(record, columns=record.columns | {label: labels(record)})
         for record in records
     ]
 
@@ -138,7 +161,8 @@ class LabelCoder:
     """Numbers the labels of block after block, in the scheme to train in."""
 
     def __init__(self, corpus: Corpus, settings: Mapping[str, Any], start: SavedModel | None = None) -> None:
-        self.scheme = _scheme_of(corpus, settings["scheme"]) if start is None else start.scheme
+        partial = bool(settings.get("partial"))
+        self.scheme = _scheme_of(corpus, settings["scheme"], partial) if start is None else start.scheme
         # Where B and E are optional, an odd one leaves no doubt about the spans: always repaired.
         optional = self.scheme in ("IOB1", "IOE1")
         self._label, self._repair = corpus.layout.label, bool(settings["repair"]) or optional
@@ -154,14 +178,42 @@ class LabelCoder:
         self.lengths: Counter[int] = Counter()  # of spans in tokens, if labels are spelled in IOB2
         self.unseen: list[str] = []  # labels of held-out data only, numbered after all others
         self.repaired = 0
+        self._open: OpenLabels | None = None
+        if partial:
+            names = [*self._labels_before(start), *_label_names(corpus)]
+            self._open = OpenLabels(names, self.scheme, self.encoding)
+            if names and not self._open.known:
+                raise DataError("found no label that is known, expected some", file=corpus.name)
+
+    def _labels_before(self, start: SavedModel | None) -> list[str]:
+        """The labels of a model to begin with, in the scheme of the data as far as types go."""
+        if start is None:
+            return []
+        types = dict.fromkeys(label.partition("-")[2] for label in start.labels if label != "O")
+        if self.scheme is None:
+            return list(start.labels)
+        return [f"{ANY}-{type_}" if type_ else ANY for type_ in types]
 
     @property
     def labels(self) -> list[str]:
         """All labels so far, in the order of their numbers."""
         return list(self.numbers)
 
+    @property
+    def sets(self) -> npt.NDArray[np.uint8]:
+        """[sets][labels], flat: the labels that numbers below 0 stand for, -1 for the first set."""
+        return np.zeros(0, np.uint8) if self._open is None else self._open.masks(self.numbers)
+
     def encode(self, block: Block, *, grow: bool) -> Ids:
-        """The numbers of a block's labels. New ones join `labels` if `grow`, else `unseen`."""
+        """The numbers of a block's labels. New ones join `labels` if `grow`, else `unseen`.
+
+        Where several labels may be right, -1 - k stands for set k of `sets`.
+        """
+        allowed = None if self._open is None else self._open.allowed(block, self._label, mend=self._repair)
+        if self._open is not None and allowed is not None:
+            if grow:
+                self._see(allowed)
+            return self._open.numbered(allowed, self.numbers)
         names, ids, repaired = encode_labels(block, self._label, self.scheme, mend=self._repair)
         self.repaired += repaired if grow else 0
         if self.encoding != self.scheme:
@@ -177,8 +229,20 @@ class LabelCoder:
         table = np.array([known[name] for name in names], np.int32)
         return table[ids] if len(names) else ids
 
+    def _see(self, allowed: list[Allowed]) -> None:
+        """Number what is certain, and take lengths of spans that are."""
+        for label in (label for sentence in allowed for one in sentence if len(one) == 1 for label in one):
+            self.numbers.setdefault(label, len(self.numbers))
+        if self.encoding == "IOB2":
+            inside = [all(name[0] == "I" for name in one) for sentence in allowed for one in sentence]
+            self.lengths += _lengths(np.array(inside, bool))
+
     def close(self) -> None:
-        """Adds a label if without it some sentence length would have no legal output."""
+        """Adds labels that open ones may stand for, or one without which some length had no legal output."""
+        for label in [] if self._open is None else self._open.labels:
+            self.numbers.setdefault(label, len(self.numbers))
+        if self._open is not None:
+            self.repaired += self._open.repaired
         if self.encoding is None:
             return
         rules = scheme_named(self.encoding)
@@ -205,14 +269,25 @@ def _lengths(inside: npt.NDArray[np.bool_]) -> Counter[int]:
     return Counter(dict(zip(lengths.tolist(), counts.tolist(), strict=True)))
 
 
-def _scheme_of(corpus: Corpus, wanted: str) -> str | None:
+def _label_names(corpus: Corpus) -> list[str]:
+    """All labels as they are written, by first appearance."""
+    column = corpus.layout.label
+    names = (name for block in corpus.blocks() for name in block.table.distinct(block.index(column))[0])
+    return list(dict.fromkeys(names))
+
+
+def _scheme_of(corpus: Corpus, wanted: str, partial: bool) -> str | None:
     if wanted != "auto":
         return None if wanted == "none" else scheme_named(wanted).name
     pairs: Counter[tuple[str, str]] = Counter()
     for block in corpus.blocks():
         names, ids = block.table.distinct(block.index(corpus.layout.label))
         pairs.update(_neighbours([*names, ""], ids, block.table.sentence_starts))
-    return detect_from_pairs(pairs)
+    if not partial:
+        return detect_from_pairs(pairs)
+    certain = certain_pairs(pairs)
+    typed = any(is_open(label) and "-" in label for pair in pairs for label in pair)
+    return detect_from_pairs(certain) or ("IOB2" if typed and not certain else None)
 
 
 def _neighbours(names: list[str], ids: Ids, starts: npt.NDArray[np.uint32]) -> dict[tuple[str, str], int]:
@@ -289,7 +364,7 @@ class TrainingSet:
         """Give the examples their right outputs, and the features that count their rows."""
         self._structure = structure
         if not self._stream:
-            structure.set_gold(self._examples, np.concatenate(self._gold))
+            structure.set_gold(self._examples, np.concatenate(self._gold), self._coder.sets)
             self._gold = []
             self._corpus.forget()
         structure.choose_features(self.batches, [] if self._stream else [self._examples])
@@ -303,5 +378,5 @@ class TrainingSet:
             examples = self.extraction.examples()
             self.extraction.add(examples, self._unit(block).table, grow=False)
             assert self._structure is not None, "the structure comes before the first pass"
-            self._structure.set_gold(examples, self._coder.encode(block, grow=False))
+            self._structure.set_gold(examples, self._coder.encode(block, grow=False), self._coder.sets)
             yield examples

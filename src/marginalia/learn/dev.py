@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from marginalia import _core
 from marginalia.corpus.blocks import Block
+from marginalia.corpus.partial import SCORED, refuse_open
 from marginalia.decode.structures import Extraction, StructureInTraining
 from marginalia.decode.tagger import in_order
 from marginalia.errors import DataError
@@ -31,6 +32,8 @@ class DevSet:
         gold: list[npt.NDArray[np.int32]] = []
         starts: list[npt.NDArray[np.uint32]] = []
         for block in corpus.blocks():
+            if corpus.layout.partial:
+                refuse_open(block, corpus.layout.label, SCORED)
             gold.append(coder.encode(block, grow=False))
             starts.append(block.table.sentence_starts[:-1] + sum(map(len, gold[:-1])))
             extraction.add(self._examples, unit(block).table, grow=False)

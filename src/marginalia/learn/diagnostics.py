@@ -53,7 +53,7 @@ def margin_of(
 def has_bound(recipe: Recipe, threads: int) -> bool:
     """Whether Novikoff's theorem speaks of this run: one perceptron, all of each example, nothing else."""
     settings = recipe.settings
-    if recipe.learner != "perceptron" or settings["boost"]:
+    if recipe.learner != "perceptron" or settings["boost"] or settings["partial"]:
         return False
     if settings["shuffle-average"] > 1 or settings["bpm-init"]:
         return False

@@ -36,7 +36,8 @@ class Labeler:
     """An estimator of label sequences.
 
     `X` is a list of sequences: lists of tokens, mappings from column names to lists, lists of attributes (a
-    list of strings or a dictionary for each token), or `Sentence` records; `y` has a list of labels for each.
+    list of strings or a dictionary for each token), or `Sentence` records; `y` has a list of labels for each
+    (with `partial`: None, a label or several of them for each token).
     The arguments are those of `train`; all its settings may be given as keywords, or in the dictionary
     `settings`.
 
@@ -151,8 +152,12 @@ class Labeler:
 
     def score(self, X: Iterable[Any], y: Iterable[Sequence[str]]) -> float:
         """F1 of spans from 0 to 1, as conlleval counts; of labels that spell no spans, the accuracy."""
-        spans = self._fitted.saved.scheme is not None
-        report = evaluate([list(labels) for labels in y], self.predict(X), spans=spans)
+        spans, gold = self._fitted.saved.scheme is not None, [list(labels) for labels in y]
+        if any(not isinstance(label, str) for labels in gold for label in labels):
+            raise DataError(
+                "found a label that is not a string: data to be scored must be labelled completely"
+            )
+        report = evaluate(gold, self.predict(X), spans=spans)
         return report.f1 / 100.0
 
     @property

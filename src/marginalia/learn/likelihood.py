@@ -96,6 +96,7 @@ class LikelihoodRun:
         for batch in batches():
             examples = structure.batch(batch.examples)
             examples.count_gold(self._rows, batch.sample_weights, self._observed)
+        self._seen = self._expected(batches) if settings["partial"] else self._observed
         self._gradient, self._log_z = np.zeros(len(self._rows)), 0.0
         self._spare: list[Vector] = []
         self._scale = self._scales()
@@ -103,6 +104,15 @@ class LikelihoodRun:
             self._rows.weights / self._scale, settings["memory"], settings["l1"]
         )
         self._rows.weights = self._optimiser.x * self._scale
+
+    def _expected(self, batches: Batches) -> Vector:
+        """What is observed; of examples with several right outputs what is expected if all weights are 0."""
+        plain, seen = self._rows.copy(), np.zeros(len(self._rows))
+        plain.weights = np.zeros(len(self._rows))
+        for batch in batches():
+            examples = self._setup.structure.batch(batch.examples)
+            examples.count_gold(plain, batch.sample_weights, seen, True)
+        return seen
 
     def _scales(self) -> Vector:
         """What the optimiser's coordinates are multiplied by to give weights.
@@ -113,7 +123,7 @@ class LikelihoodRun:
         settings = self._setup.settings
         if settings["l1"]:
             return np.ones(len(self._rows))
-        return np.asarray((settings["l2"] + (self._observed + 1) / 10) ** -0.25, np.float64)
+        return np.asarray((settings["l2"] + (self._seen + 1) / 10) ** -0.25, np.float64)
 
     def _resumed_optimiser(self) -> _core.Lbfgs | None:
         """What a state remembers, if it is one of the same objective; its weights serve any other."""
@@ -140,7 +150,7 @@ class LikelihoodRun:
         """A fingerprint of what is minimised: what was observed, of which weights, and the priors."""
         outputs, _, ends = self._rows.flat()
         digest = hashlib.blake2b(digest_size=16)
-        for array in (outputs, ends, self._observed):
+        for array in (outputs, ends, self._seen):
             digest.update(np.ascontiguousarray(array).data)
         digest.update(repr([float(self._setup.settings[name]) for name in ("l1", "l2")]).encode())
         return np.frombuffer(digest.digest(), np.uint8)

@@ -11,6 +11,7 @@ from marginalia.corpus.schemes import SCHEMES
 from marginalia.decode.structures import STRUCTURES
 from marginalia.errors import SettingsError
 from marginalia.learn.learners import LEARNERS
+from marginalia.learn.partial import PARTIAL
 from marginalia.learn.samples import CLASS_WEIGHTS, parse_class_weights
 from marginalia.model import SavedModel
 
@@ -32,6 +33,7 @@ DATA_SETTINGS = (
         False,
         "Repair labels that the scheme does not allow (they are counted) instead of refusing.",
     ),
+    PARTIAL,
     Setting(
         "unit",
         "sentence",
@@ -142,6 +144,11 @@ def _check_structure(structure: str, learner: str, settings: dict[str, Any]) -> 
         raise SettingsError(
             f"learner {learner} makes outputs label by label, which {structure} are not: choose crf, or "
             "structure=chain."
+        )
+    if settings.get("normalise") == "steps" and settings["partial"]:
+        raise SettingsError(
+            f"learner {learner} learns each label after those before it, which partial=on may leave open: "
+            "choose crf or another learner."
         )
     if kind.encoding is not None:
         if settings["encode"] not in ("auto", "same", kind.encoding):

@@ -44,11 +44,19 @@ class SampleWeights:
         if self._given is not None:
             weights *= self._given[first : first + examples.sentences]
         if self._classes is not None and len(examples.gold):
-            by_token = np.append(0.0, np.cumsum(self._classes[examples.gold]))
+            by_token = np.append(0.0, np.cumsum(self._by_gold(examples)[examples.gold]))
             starts = examples.starts.astype(np.int64)
             lengths = np.maximum(np.diff(starts), 1)
             weights *= np.where(np.diff(starts) > 0, np.diff(by_token[starts]) / lengths, 1.0)
         return weights
+
+    def _by_gold(self, examples: _core.Examples) -> Vector:
+        """The weight of each label, then that of each set of labels that may be right: their mean."""
+        assert self._classes is not None
+        sets = examples.sets.astype(np.float64)
+        return (
+            np.append(self._classes, sets @ self._classes / sets.sum(axis=1)) if len(sets) else self._classes
+        )
 
 
 def _checked(given: Sequence[float], examples: int) -> Vector:
