@@ -139,7 +139,7 @@ struct CorrectionRule {
   template <Structure S>
   static double log_probability(Visit<S>& visit) {
     double score = -local_expectations(visit.structure, visit.i, NoMeans{});
-    visit.structure.features_of(visit.i, visit.gold, [&](const Coordinate& at, double count) {
+    visit.structure.features_of(visit.i, visit.gold(), [&](const Coordinate& at, double count) {
       score += count * visit.weights.weight(at);
     });
     return score;

@@ -97,7 +97,9 @@ def _typical(saved: SavedModel) -> float:
 def _examples(tagger: Tagger, corpus: Corpus) -> tuple[list[Example], list[str]]:
     """The examples of a corpus, and all labels: the model's and new ones."""
     saved, found = tagger.saved, []
-    coder = LabelCoder(corpus, {"encode": "auto"} | saved.settings | {"repair": False}, saved)
+    coder = LabelCoder(
+        corpus, {"encode": "auto"} | saved.settings | {"repair": False, "partial": False}, saved
+    )
     for block in corpus.blocks():
         ids = coder.encode(block, grow=True)
         unit = unit_of({"unit": "sentence"} | saved.settings)(block)
@@ -173,7 +175,7 @@ class _Teacher:
         self._rows = extraction.examples()
         extraction.add(self._rows, _packed(examples, columns).table, grow=True)
         self._gold = _ids(examples, labels)
-        structure.set_gold(self._rows, self._gold)
+        structure.set_gold(self._rows, self._gold, np.zeros(0, np.uint8))
         self._check_gold(settings)
         self._batch = structure.batch(self._rows)
         self._before = warm.weights(len(labels))
