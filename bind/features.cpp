@@ -100,19 +100,6 @@ void set_gold(Examples& examples, const Input<std::int32_t>& gold, std::uint32_t
 
 void bind_features(nb::module_& m) {
   using namespace nb::literals;
-  nb::class_<PhraseSet>(m, "PhraseSet", "A list of phrases, as hashes.")
-      .def(nb::init<const std::vector<std::vector<std::string>>&>(), "phrases"_a)
-      .def_static(
-          "from_states",
-          [](const Input<std::uint64_t>& s) {
-            return std::make_shared<const PhraseSet>(
-                std::vector<std::uint64_t>(s.data(), s.data() + s.size()));
-          },
-          nb::arg("states").noconvert())
-      .def_prop_ro(
-          "states", [](const PhraseSet& p) { return give(std::vector<std::uint64_t>(p.states())); },
-          nb::rv_policy::move);
-
   nb::class_<Program>(m, "Program", "Templates, ready to run over token tables.")
       .def("__init__", &make_program, "sources"_a, "templates"_a, "lists"_a, "columns"_a)
       .def_static("of_items", &Program::of_items, "columns"_a,

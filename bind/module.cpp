@@ -4,6 +4,7 @@ NB_MODULE(_core, m) {
   m.doc() = "Native core of marginalia: tables of tokens, features, weights, search and learning.";
   bind_table(m);
   bind_attributes(m);
+  bind_phrases(m);
   bind_features(m);
   bind_weights(m);
   bind_constraints(m);

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/prefetch.hpp"
 #include "features/program.hpp"
 
 namespace marginalia {
@@ -34,7 +35,7 @@ class FeatureIndex {
     const std::uint64_t marks = marks_of(key);
     return (filter_[filter_word(key)] & marks) == marks;
   }
-  void prefetch(std::uint64_t key) const { __builtin_prefetch(&slots_[key & (slots_.size() - 1)]); }
+  void prefetch(std::uint64_t key) const { marginalia::prefetch(&slots_[key & (slots_.size() - 1)]); }
   std::uint32_t find(std::uint64_t key) const { return slots_[slot_of(key)].row; }
   // Finds or adds the key; `added` tells whether `add_name` is due.
   std::uint32_t find_or_add(std::uint64_t key, Scope scope, bool& added);

@@ -152,17 +152,17 @@ class Program {
   // those are then left out.
   template <class RowOf>
   static void resolve(std::vector<Feature>& features, ExtractionSpace& space, RowOf&& row_of) {
-    std::size_t known = 0;
-    for (std::size_t i = 0; i < features.size(); ++i) {
-      Feature feature = features[i];
+    auto known = features.begin();
+    for (Feature& feature : features) {
       if (feature.key != 0) {
         feature.row = row_of(feature);
         if (feature.cell != kUnknownRow) space.rows_[feature.cell] = feature.row;
+        if (feature.row == kUnknownRow) continue;
       }
-      features[known] = feature;
-      known += feature.row != kUnknownRow;
+      if (&*known != &feature) *known = feature;
+      ++known;
     }
-    features.resize(known);
+    features.erase(known, features.end());
   }
 
   Scope scope(const Feature& feature) const { return feature.edge ? Scope::edge : Scope::node; }

@@ -159,7 +159,8 @@ void SegmentProgram::read(const TokenTable& table, std::size_t first, std::size_
     if (sources_[source].kind != Source::Kind::list) continue;
     std::vector<std::string_view> tokens;
     for (std::size_t t = first; t < last; ++t) tokens.push_back(table.field(t, sources_[source].column));
-    lists_[sources_[source].list]->match_all(tokens, tokens.size(), [&](std::size_t b, std::size_t e) {
+    const PhraseSet& phrases = *lists_[sources_[source].list];
+    phrases.match_all(phrases.hashes_of(tokens), [&](std::size_t b, std::size_t e, std::size_t) {
       out.matches.push_back({source, static_cast<std::uint32_t>(b), static_cast<std::uint32_t>(e)});
     });
   }

@@ -105,8 +105,7 @@ class SegmentProgram {
   bool is_of_token(const Origin& origin) const {
     return origin.item != nullptr || compiled_[origin.template_index].part == Part::token;
   }
-  // Calls f(key, origin) for the features of a segment, those of its tokens included (they have their own
-  // output: see `is_of_token`).
+  // Calls f(key, origin) for the features of a segment, those of its tokens included.
   template <class F>
   void for_segment(const SegmentValues& x, std::size_t begin, std::size_t last, F&& f) const;
 

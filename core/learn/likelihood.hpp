@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 
+#include "base/prefetch.hpp"
 #include "search/structure.hpp"
 #include "weights/table.hpp"
 
@@ -36,7 +37,7 @@ struct GradientSink {
   void prefetch_row(std::uint32_t row) const { weights.prefetch_row(row); }
   void prefetch_cells(std::uint32_t row) const {
     weights.prefetch_cells(row);
-    __builtin_prefetch(gradient + weights.rows[row].begin, 1);
+    prefetch(gradient + weights.rows[row].begin);
   }
 };
 

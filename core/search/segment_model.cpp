@@ -66,8 +66,7 @@ void SegmentModel::for_features(const SegmentProgram& program, const SegmentValu
                         [&](std::uint64_t key, const SegmentProgram::Origin& origin) {
                           const std::uint32_t row = weights_.find(key);
                           if (row == kUnknownRow) return;
-                          const bool later = program.is_of_token(origin) && origin.inner > segment.begin;
-                          f(row, (later ? shape_.inside_label : shape_.begin_label)[segment.type], origin);
+                          f(row, label_of(shape_, program, origin, segment.type), origin);
                         });
 }
 

@@ -21,6 +21,15 @@ double* SegmentScoring::vector_of(const Found& one) {
   return &arrival_[(token * program_.spans().size() + one.b) * width()];
 }
 
+// How probable the segments that have a feature are together, once all is added up.
+const double* SegmentScoring::sum_of(const Found& one, const SegmentScores& p) {
+  const std::size_t tokens = std::size_t{one.b} - one.a + 1;
+  if (one.part == Part::own) return p.at(one.a, tokens);
+  if (one.part == Part::grow) return as_long_.at(one.a, tokens);
+  if (one.part == Part::shrink) return as_early_.at(one.a, tokens);
+  return vector_of(one);
+}
+
 // What all segments that began at `begin` have once they reach `last`.
 void SegmentScoring::grow(std::size_t begin, std::size_t last) {
   const std::size_t token = last - first_, types = shape_.types();
@@ -40,12 +49,15 @@ void SegmentScoring::grow(std::size_t begin, std::size_t last) {
 void SegmentScoring::add_up(const SegmentScores& p) {
   clear(0, x.length);
   as_long_ = p;
+  as_early_ = p;
   const std::vector<std::uint32_t>& spans = program_.spans();
   for (std::size_t b = 0; b < x.length; ++b)
     for (std::size_t tokens = p.longest(b); tokens >= 1; --tokens) {
       const std::size_t last = b + tokens - 1;
       double* sum = as_long_.at(b, tokens);
       if (tokens < p.longest(b)) add_types(as_long_.at(b, tokens + 1), sum);
+      if (b > 0 && tokens < p.longest(b - 1))
+        add_types(as_early_.at(b - 1, tokens + 1), as_early_.at(b, tokens));
       add_types(p.at(b, tokens), &end_[last * width()]);
       add_types(p.at(b, tokens), &lengths_[tokens * width()]);
       if (tokens == 1) add_types(sum, &begin_[b * width()]);

@@ -18,6 +18,14 @@
 
 namespace marginalia {
 
+// Where a feature of a segment has its weight: that of a token behind the first at the label inside segments
+// of the type, any other at the label that begins them.
+inline std::uint32_t label_of(const SegmentShape& shape, const SegmentProgram& program,
+                              const SegmentProgram::Origin& origin, std::uint32_t type) {
+  const bool later = program.is_of_token(origin) && origin.inner > origin.begin;
+  return (later ? shape.inside_label : shape.begin_label)[type];
+}
+
 class SegmentScoring {
  public:
   // Both must outlive it.
@@ -42,13 +50,21 @@ class SegmentScoring {
     score(lookup, 0, x.length, {}, out);
   }
 
+  // The same, and keeps the rows of the features, which take most of the time to find, for `expect`.
+  template <class Lookup>
+  void score_and_keep(const Lookup& lookup, SegmentScores& out) {
+    kept_.clear();
+    keeps_ = true;
+    score_all(lookup, out);
+    keeps_ = false;
+  }
+  // means(row, 0, expected counts by label, labels) for each feature that was kept.
+  template <class Means>
+  void expect(const SegmentScores& probabilities, Means&& means);
+
   // Calls f(row) for each feature that some segment of the sentence has.
   template <class Lookup, class F>
   void for_rows(const Lookup& lookup, F&& f);
-
-  // means(row, 0, expected counts by label, labels) for each feature that some segment has.
-  template <class Lookup, class Means>
-  void expect(const Lookup& lookup, const SegmentScores& probabilities, Means&& means);
 
  private:
   struct Found {
@@ -83,15 +99,13 @@ class SegmentScoring {
   void score_begin(const Lookup& lookup, std::size_t begin, SegmentScores& out);
   template <class Lookup>
   void score_last(const Lookup& lookup, std::size_t last, SegmentScores& out);
-  template <class Lookup, class Give>
-  void expect_last(const Lookup& lookup, const SegmentScores& p, std::size_t last,
-                   std::vector<double>& labels, Give&& give);
   // How probable each part of a segment is: sums of the probabilities of the segments that have it.
   void add_up(const SegmentScores& p);
   void add_types(const double* from, double* to) const {
     for (std::size_t s = 0; s < shape_.types(); ++s) to[s] += from[s];
   }
   double* vector_of(const Found& found);
+  const double* sum_of(const Found& found, const SegmentScores& p);
   void clear(std::size_t first, std::size_t end);
   void grow(std::size_t begin, std::size_t last);
   void spread(const double* types, std::vector<double>& labels) const;
@@ -101,11 +115,14 @@ class SegmentScoring {
   const SegmentShape& shape_;
   SegmentProgram::Scratch scratch_;
   std::vector<Found> found_;
+  std::vector<Found> kept_;  // what was found in all of the sentence
+  bool keeps_ = false;
   std::size_t first_ = 0;                                // token of the following vectors' first
   std::vector<double> node_;                             // [tokens][labels]
   std::vector<double> begin_, end_, arrival_, lengths_;  // [tokens][width], arrival_: [tokens][spans][width]
   std::vector<double> running_;                          // [width]
-  SegmentScores as_long_;                                // probabilities of segments at least as long
+  SegmentScores as_long_;   // probabilities of segments that begin there and are at least as long
+  SegmentScores as_early_;  // ... that end there
 };
 
 template <class Lookup>
@@ -118,6 +135,7 @@ void SegmentScoring::resolve(const Lookup& lookup) {
     found_[known++] = one;
   }
   found_.resize(known);
+  if (keeps_) kept_.insert(kept_.end(), found_.begin(), found_.end());
 }
 
 template <class Lookup, class F>
@@ -227,48 +245,22 @@ void SegmentScoring::for_rows(const Lookup& lookup, F&& f) {
   }
 }
 
-template <class Lookup, class Means>
-void SegmentScoring::expect(const Lookup& lookup, const SegmentScores& p, Means&& means) {
+template <class Means>
+void SegmentScoring::expect(const SegmentScores& p, Means&& means) {
   std::vector<double> labels(shape_.labels);
-  const auto give = [&](std::uint32_t row) {
-    means(row, 0u, labels.data(), static_cast<std::uint32_t>(labels.size()));
-  };
   add_up(p);
-  for_tokens(lookup, 0, x.length, [&](const Found& one) {
+  for (std::size_t i = 0; i < kept_.size(); ++i) {
+    const Found& one = kept_[i];
+    if constexpr (requires { means.prefetch_cells(one.row); })
+      if (i + kCellsAhead < kept_.size()) means.prefetch_cells(kept_[i + kCellsAhead].row);
     if (one.part == Part::token)
       std::copy_n(&node_[one.a * shape_.labels], shape_.labels, labels.begin());
     else
-      spread(vector_of(one), labels);
+      spread(sum_of(one, p), labels);
     if (one.value != 1.0f)
       for (double& mean : labels) mean *= static_cast<double>(one.value);
-    give(one.row);
-  });
-  for (std::size_t t = 0; t < x.length; ++t) {
-    program_.for_begin(x, t, shape_.most, scratch_, wanting(lookup));
-    take(lookup, [&](const Found& one) {
-      const SegmentScores& of = one.part == Part::grow ? as_long_ : p;
-      spread(of.at(one.a, one.b - one.a + 1), labels);
-      give(one.row);
-    });
-    expect_last(lookup, p, t, labels, give);
+    means(one.row, 0u, labels.data(), static_cast<std::uint32_t>(labels.size()));
   }
-}
-
-// What segments that end at a token have with tokens inside, the longer ones have too.
-template <class Lookup, class Give>
-void SegmentScoring::expect_last(const Lookup& lookup, const SegmentScores& p, std::size_t last,
-                                 std::vector<double>& labels, Give&& give) {
-  const std::size_t from = last + 1 - std::min<std::size_t>(shape_.most, last + 1);
-  program_.for_last(x, last, from, scratch_, wanting(lookup));
-  resolve(lookup);
-  std::fill(running_.begin(), running_.end(), 0.0);
-  std::size_t left = found_.size();
-  for (std::size_t b = from; b <= last && left > 0; ++b) {
-    add_types(p.at(b, last - b + 1), running_.data());
-    spread(running_.data(), labels);
-    for (; left > 0 && found_[left - 1].a == b; --left) give(found_[left - 1].row);
-  }
-  found_.clear();
 }
 
 }  // namespace marginalia

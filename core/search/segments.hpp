@@ -143,8 +143,7 @@ void Segments::tell_met(std::size_t i, bool adds, Sink&& sink) {
   find_rows(i, adds);
   for (const Met& one : met_) {
     if (one.row == kNoRow || (!adds && one.row >= weights_.rows.size())) continue;
-    const bool later = data_.program.is_of_token(one.origin) && one.origin.inner > one.origin.begin;
-    const std::uint32_t label = (later ? shape_.inside_label : shape_.begin_label)[one.type];
+    const std::uint32_t label = label_of(shape_, data_.program, one.origin, one.type);
     sink(Coordinate{one.row, label, shape_.labels}, one.count * one.origin.value());
   }
   met_.clear();
@@ -198,11 +197,10 @@ template <class Means>
 double Segments::expect(std::size_t i, const RightLabels* right, Means& means) {
   read(i);
   const std::shared_lock reading(data_.index.lock());
-  const Lookup lookup{*this};
-  scoring_.score_all(lookup, scores_);
+  scoring_.score_and_keep(Lookup{*this}, scores_);
   if (right != nullptr) allow(*right);
   const SegmentExpectations expected = segment_probabilities(shape_, constants_, scores_);
-  scoring_.expect(lookup, scores_, means);
+  scoring_.expect(scores_, means);
   const auto constant = [&](std::size_t at, const double& mean) {
     means(kConstantRow, static_cast<std::uint32_t>(at), &mean, 1u);
   };

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "base/prefetch.hpp"
 #include "features/index.hpp"
 #include "weights/table.hpp"
 
@@ -64,25 +65,20 @@ class FrozenWeights {
   // A look-up waits for memory three times: the key, the row's bounds, its cells. Ask for each well ahead.
   void prefetch_key(std::uint64_t key) const {
     if (arrays_.short_keys.empty())
-      __builtin_prefetch(&arrays_.keys[home_of(key, arrays_.homes)]);
+      prefetch(&arrays_.keys[home_of(key, arrays_.homes)]);
     else
-      __builtin_prefetch(&arrays_.short_keys[home_of(short_key(key), arrays_.homes)]);
+      prefetch(&arrays_.short_keys[home_of(short_key(key), arrays_.homes)]);
   }
   void prefetch_row(std::uint32_t row) const {
     if (arrays_.short_end.empty())
-      __builtin_prefetch(&arrays_.row_end[row]);
+      prefetch(&arrays_.row_end[row]);
     else
-      __builtin_prefetch(&arrays_.short_end[row]);
+      prefetch(&arrays_.short_end[row]);
   }
   void prefetch_cells(std::uint32_t row) const {
     const std::size_t i = begin(row);
-    if (is_plain_) {
-      __builtin_prefetch(&arrays_.weights[i]);
-      __builtin_prefetch(&arrays_.narrow[i]);
-    } else {
-      __builtin_prefetch(weight_bytes_ + i * weight_size_);
-      __builtin_prefetch(output_bytes_ + i * output_size_);
-    }
+    prefetch(weight_bytes_ + i * weight_size_);
+    prefetch(output_bytes_ + i * output_size_);
   }
 
   std::uint32_t find(std::uint64_t key) const {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/prefetch.hpp"
 #include "weights/lessons.hpp"
 
 namespace marginalia {
@@ -40,8 +41,8 @@ struct SparseRows {
   const Cell* end(std::uint32_t row) const { return begin(row) + rows[row].size; }
 
   // Rows are met in no order: ask the memory for them well before they are added.
-  void prefetch_row(std::uint32_t row) const { __builtin_prefetch(&rows[row]); }
-  void prefetch_cells(std::uint32_t row) const { __builtin_prefetch(begin(row)); }
+  void prefetch_row(std::uint32_t row) const { prefetch(&rows[row]); }
+  void prefetch_cells(std::uint32_t row) const { prefetch(begin(row)); }
 
   // scores[output] += weight, for all outputs of the row; `outputs` is the size of its output space.
   void add_row(std::uint32_t row, std::size_t outputs, double* scores) const {

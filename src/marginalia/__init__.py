@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     )
     from marginalia.deploy import Shrunk, export, shrink
     from marginalia.errors import DataError, MarginaliaError, ModelError, SettingsError
+    from marginalia.features.dictionary import Dictionary
     from marginalia.learn import Labeler, Progress, Receipt
     from marginalia.teaching import Model, teachable
 
@@ -73,6 +74,7 @@ _HOMES = {
     ),
     "deploy": ("Shrunk", "export", "shrink"),
     "errors": ("DataError", "MarginaliaError", "ModelError", "SettingsError"),
+    "features.dictionary": ("Dictionary",),
     "learn": ("Labeler", "Progress", "Receipt", "calibrate", "train"),
     "teaching": ("Model",),
 }
@@ -85,6 +87,7 @@ __all__ = [
     "Constraints",
     "Count",
     "DataError",
+    "Dictionary",
     "Labeler",
     "MarginaliaError",
     "Model",

@@ -150,15 +150,46 @@ def unicode_tables() -> tuple[NDArray[numpy.uint32], NDArray[numpy.int32]]:
 class PhraseSet:
     """A list of phrases, as hashes."""
 
-    def __init__(self, phrases: Sequence[Sequence[str]]) -> None: ...
+    def __init__(self, phrases: Sequence[str | Sequence[str]]) -> None:
+        pass
+
     @staticmethod
     def from_states(
         states: Annotated[
             NDArray[numpy.uint64], dict(shape=(None,), order="C", device="cpu", writable=False)
         ],
     ) -> PhraseSet: ...
+    def matches(self, tokens: Sequence[str]) -> NDArray[numpy.uint8]:
+        """
+        Longest matches from left to right: 1 at the first token, 2 inside, 0 elsewhere.
+        """
+
+    def thinned(self, share: float, seed: int) -> PhraseSet:
+        """Without about this share of the phrases."""
+
     @property
     def states(self) -> NDArray[numpy.uint64]: ...
+
+class PhraseBook:
+    """Phrases with numbers, to be found in text."""
+
+    def __init__(self, phrases: Sequence[str | Sequence[str]], ignore_case: bool) -> None:
+        pass
+
+    @property
+    def bytes(self) -> int:
+        """Memory that it takes."""
+
+    @property
+    def numbers(self) -> NDArray[numpy.uint32]:
+        """By phrase: the number of the first one that is the same."""
+
+    def longest(
+        self, table: TokenTable, column: int
+    ) -> tuple[NDArray[numpy.uint32], NDArray[numpy.uint32], NDArray[numpy.uint32]]:
+        """
+        First tokens, ends and numbers of the longest matches in a table; they do not overlap.
+        """
 
 class Program:
     """Templates, ready to run over token tables."""

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any, ParamSpec
 
 from marginalia.corpus.blocks import pack
 from marginalia.decode.against import wished_labels
-from marginalia.decode.tagger import Input, Tagger
+from marginalia.decode.inputs import Input
+from marginalia.decode.tagger import Tagger
 from marginalia.errors import DataError
+from marginalia.model import SavedModel
 from marginalia.model.corrections import Correction, correction_of, undone
 
 if TYPE_CHECKING:
@@ -98,9 +100,15 @@ class Model(Tagger):
 
         checked = None if check is None else corpus_for(self.saved, check)
         saved, receipt = fixed(self, examples, margin=margin, check=checked, threads=threads)
-        model = type(self)(saved)
+        model = self._taught(saved)
         model.receipt = receipt
         return model
+
+    def _taught(self, saved: SavedModel) -> Model:
+        """A later state of this model, with the same dictionaries in use."""
+        lists = {name: a for name, a in self._in_use.base.arrays.items() if name.startswith("list.")}
+        base = replace(saved, arrays=saved.arrays | lists)
+        return self._using(replace(self._in_use, base=base))
 
     @property
     def corrections(self) -> tuple[Correction, ...]:
@@ -109,7 +117,7 @@ class Model(Tagger):
 
     def undo(self) -> Model:
         """The model before its last correction, bit for bit."""
-        return type(self)(undone(self.saved))
+        return self._taught(undone(self.saved))
 
     def partial_fit(
         self,
@@ -144,7 +152,7 @@ class Model(Tagger):
         for record in run:
             if on_progress is not None:
                 on_progress(record)
-        return type(self).of(run.model())
+        return self._taught(run.model().saved)
 
 
 def teachable(make: Callable[P, Tagger]) -> Callable[P, Model]:

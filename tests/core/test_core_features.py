@@ -225,3 +225,22 @@ def test_examples_of_different_kinds_do_not_mix() -> None:
     small = _core.FeatureIndex(False)
     with pytest.raises((ValueError, IndexError)):
         small.cut(1, [examples])  # examples of another index
+
+
+def test_thinned_phrases() -> None:
+    """Which phrases are left depends on the seed and on each phrase, not on the others."""
+    known = [[f"w{i}", "of", f"v{i % 7}"] for i in range(2000)]
+    whole = _core.PhraseSet(known)
+    thin = whole.thinned(0.3, 1)
+
+    def left(phrases: _core.PhraseSet) -> list[bool]:
+        return [phrases.matches(phrase)[0] == 1 for phrase in known]
+
+    assert 1300 < sum(left(thin)) < 1500
+    assert left(thin) != left(whole.thinned(0.3, 2))
+    assert whole.thinned(0.0, 1).states.tolist() == whole.states.tolist()
+    assert sum(left(whole.thinned(1.0, 1))) == 0
+    half = _core.PhraseSet(known[1000:][::-1]).thinned(0.3, 1)
+    assert left(half)[1000:] == left(thin)[1000:]
+    longer = _core.PhraseSet([["a"], ["a", "b"]])
+    assert longer.thinned(1.0, 1).matches(["a", "b"]).tolist() == [0, 0]

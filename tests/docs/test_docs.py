@@ -26,7 +26,7 @@ from marginalia.cli.plan import KEYS, read_recipe
 from marginalia.corpus import FORMATS, SCHEMES, labels_of
 from marginalia.corpus.tokenizers import TOKENIZERS
 from marginalia.evaluate import evaluate
-from marginalia.features.sets import LIST_TEMPLATES
+from marginalia.features.list_templates import LIST_TEMPLATES
 from marginalia.features.templates import FORMS
 from marginalia.learn import TASKS
 from marginalia.learn.learners import LEARNERS

@@ -66,6 +66,18 @@ def test_tagging_brings_no_training(model_file: Path) -> None:
     assert not rooms & {"learn", "evaluate", "cli"}
 
 
+def test_tagging_brings_no_template_languages(model_file: Path) -> None:
+    """Start-up time is part of every short run."""
+    script = (
+        f"import sys, marginalia; marginalia.load({str(model_file)!r}).tag(['a', 'b'])\n"
+        "print(*(name for name in sys.modules if name.startswith('marginalia.features.')))"
+    )
+    out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    assert set(out.split()) == {
+        f"marginalia.features.{name}" for name in ("compiling", "list_templates", "program")
+    }
+
+
 def test_facade_names_exist() -> None:
     assert [name for name in mg.__all__ if not hasattr(mg, name)] == []
     assert set(mg.__all__) <= set(dir(mg))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from typing import Any
 
 from marginalia.cli.reading import READER_OPTIONS
 from marginalia.errors import SettingsError
 
 Verbs = Any  # argparse's own type for subparsers is private
+Take = Callable[[argparse.Namespace, str], bool]  # what a verb does with a word; False: it has no use for it
 
 
 class UsageError(SettingsError):
@@ -33,7 +35,7 @@ formatted = _Formatter
 def verb_parser(
     verbs: Verbs, name: str, help: str, description: str, examples: str
 ) -> argparse.ArgumentParser:
-    """The parser of a verb; `examples` end its help."""
+    """The parser of a verb; `examples` end its help. Its `take` is asked about each word behind options."""
     parser: argparse.ArgumentParser = verbs.add_parser(
         name,
         help=help,
@@ -42,7 +44,30 @@ def verb_parser(
         formatter_class=formatted,
         allow_abbrev=False,
     )
+    parser.set_defaults(take=lambda args, word: False)
     return parser
+
+
+def taken_as(name: str, nothing: str | None) -> Take:
+    """What stands behind options is the argument of this name, if that is still `nothing`."""
+
+    def take(args: argparse.Namespace, word: str) -> bool:
+        free: bool = getattr(args, name) == nothing
+        if free:
+            setattr(args, name, word)
+        return free
+
+    return take
+
+
+def added_to(name: str) -> Take:
+    """What stands behind options is one more argument of this name."""
+
+    def take(args: argparse.Namespace, word: str) -> bool:
+        getattr(args, name).append(word)
+        return True
+
+    return take
 
 
 def add_reading(parser: argparse.ArgumentParser, fallback: str, *, unlabelled: bool = False) -> None:

@@ -8,7 +8,7 @@ import json
 import sys
 from typing import TYPE_CHECKING
 
-from marginalia.cli.arguments import Verbs, add_reading, add_threads, verb_parser
+from marginalia.cli.arguments import Verbs, add_reading, add_threads, taken_as, verb_parser
 from marginalia.cli.layouts import model_layout
 from marginalia.cli.output import check_writable
 from marginalia.cli.progress import Bar
@@ -39,14 +39,7 @@ def add_parser(verbs: Verbs) -> None:
     add_reading(parser, "as the model's training data")
     parser.add_argument("--json", action="store_true", help="end with one JSON object instead of text")
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress on standard error")
-    parser.set_defaults(run=run, take=take)
-
-
-def take(args: argparse.Namespace, word: str) -> bool:
-    """A file behind options is the data, if there were none."""
-    free: bool = args.data == STDIN
-    args.data = word if free else args.data
-    return free
+    parser.set_defaults(run=run, take=taken_as("data", STDIN))
 
 
 def run(args: argparse.Namespace) -> int:

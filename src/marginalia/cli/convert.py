@@ -36,12 +36,7 @@ def add_parser(verbs: Verbs) -> None:
         "--columns", metavar="NAMES", help='CRF++: names of the columns, such as "word pos chunk"'
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
-    parser.set_defaults(run=run, take=take)
-
-
-def take(args: argparse.Namespace, word: str) -> bool:
-    """There is only one model."""
-    return False
+    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

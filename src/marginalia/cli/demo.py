@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 from importlib import resources
 from typing import TYPE_CHECKING
 
-from marginalia.cli.arguments import Verbs, natural, verb_parser
+from marginalia.cli.arguments import Verbs, added_to, natural, verb_parser
 from marginalia.cli.output import check_writable
 from marginalia.cli.text import BLUE, BOLD, CYAN, DIM, GREEN, MAGENTA, RED, YELLOW, Paint
 from marginalia.cli.train import follow
@@ -49,13 +49,7 @@ def add_parser(verbs: Verbs) -> None:
         "--seed", metavar="N", type=natural, default=1, help="seed of the shuffling (default: 1)"
     )
     parser.add_argument("--no-color", action="store_true", help="no colours (also: NO_COLOR=1)")
-    parser.set_defaults(run=run, take=take)
-
-
-def take(args: argparse.Namespace, word: str) -> bool:
-    """One more line."""
-    args.lines.append(word)
-    return True
+    parser.set_defaults(run=run, take=added_to("lines"))
 
 
 def run(args: argparse.Namespace) -> int:

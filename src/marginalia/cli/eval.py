@@ -8,6 +8,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from marginalia.cli.arguments import UsageError, Verbs, add_reading, add_threads, natural, verb_parser
+from marginalia.cli.dictionaries import add_dictionary, with_dictionaries
 from marginalia.cli.layouts import model_layout
 from marginalia.cli.reading import (
     check_layout,
@@ -69,6 +70,7 @@ def add_parser(verbs: Verbs) -> None:
         "--reliability-plot", metavar="FILE", help="the same as a picture, .svg or .png (needs matplotlib)"
     )
     parser.add_argument("--confusion", action="store_true", help="all confused label pairs, not just ten")
+    add_dictionary(parser)
     add_threads(parser, "threads that tag")
     add_reading(parser, "as the model's training data; with --gold by suffix")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
@@ -109,6 +111,7 @@ def evaluate_model(args: argparse.Namespace, places: dict[str, str]) -> Result:
 
     tagger, numbering = load(args.model), Numbering()
     layout = model_layout(tagger.saved, args)
+    tagger = with_dictionaries(tagger, args, layout)
     sure: list[BlockConfidence] | None = [] if _wants_reliability(args) else None
     columns = tagged(tagger, places[args.test], layout, numbering, args.threads or 1, sure)
     columns[0].file = args.test
@@ -213,6 +216,8 @@ def _check(args: argparse.Namespace) -> None:
         raise UsageError(
             "--reliability is for MODEL TEST: a file of predictions does not say how sure they are."
         )
+    if by_files and args.dictionary:
+        raise UsageError("--dictionary is for MODEL TEST.")
     if args.reliability_plot:
         from marginalia.cli.plot import check_plot
 

@@ -10,8 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from marginalia.cli.arguments import UsageError, Verbs, add_reading, natural, verb_parser
+from marginalia.cli.arguments import UsageError, Verbs, add_reading, natural, taken_as, verb_parser
 from marginalia.cli.demanded import add_constraints, constraints_of
+from marginalia.cli.dictionaries import add_dictionary, with_dictionaries
 from marginalia.cli.layouts import input_layout, model_layout
 from marginalia.cli.output import check_writable, opened_target
 from marginalia.cli.reading import READER_OPTIONS, must_exist
@@ -67,15 +68,9 @@ def add_parser(verbs: Verbs) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
     parser.add_argument("--html", metavar="FILE", help="write a page instead of text (-: standard output)")
     parser.add_argument("--no-color", action="store_true", help="no colours (also: NO_COLOR=1)")
+    add_dictionary(parser)
     add_reading(parser, "as the model's training data", unlabelled=True)
-    parser.set_defaults(run=run, take=take)
-
-
-def take(args: argparse.Namespace, word: str) -> bool:
-    """What stands behind options is the text, if there was none."""
-    free = args.text is None
-    args.text = word if free else args.text
-    return free
+    parser.set_defaults(run=run, take=taken_as("text", None))
 
 
 def run(args: argparse.Namespace) -> int:
@@ -84,7 +79,9 @@ def run(args: argparse.Namespace) -> int:
 
     _check(args)
     tagger = load(args.model)
-    sentence = text_sentence(tagger, args) if args.input is None else file_sentence(tagger, args)
+    layout = input_layout(tagger.saved, args) if args.input is not None else None
+    tagger = with_dictionaries(tagger, args, layout)
+    sentence = text_sentence(tagger, args) if layout is None else file_sentence(tagger, args)
     explanation = tagger.explain(sentence, args.against, cite=args.cite, constraints=_constraints(args))
     if args.training:
         explanation = _quoted(explanation, tagger, args)
@@ -118,7 +115,7 @@ def _check(args: argparse.Namespace) -> None:
 
 def text_sentence(tagger: Tagger, args: argparse.Namespace) -> Mapping[str, Sequence[str]]:
     """The columns of a sentence that stands on the command line."""
-    from marginalia.corpus.tokenizers import tokenizer_named
+    from marginalia.corpus.tokenizers import tokenizer_named, tokenizer_of
 
     flags = ["--format", "--columns", "--label", *(o.flag for o in READER_OPTIONS if o.name != "tokenizer")]
     given = [f for f in flags if getattr(args, f.removeprefix("--").replace("-", "_")) is not None]
@@ -127,8 +124,7 @@ def text_sentence(tagger: Tagger, args: argparse.Namespace) -> Mapping[str, Sequ
     if tagger.saved.program.explicit:
         raise UsageError("the model was trained on explicit attributes: give an item file with --input FILE.")
     columns, saved = tagger.feature_columns, tagger.saved
-    usual = {"segmented": "characters", "jsonl": "words"}.get(saved.format, "whitespace")
-    kept = saved.options.get("tokenizer", usual) if len(columns) == 1 else "whitespace"
+    kept = tokenizer_of(saved.format, saved.options) if len(columns) == 1 else "whitespace"
     cuts = tokenizer_named(args.tokenizer or kept)(args.text)
     tokens = [args.text[start:end] for start, end in cuts]
     if not tokens:

@@ -7,8 +7,9 @@ import json
 import os
 
 from marginalia.cli.arguments import Verbs, verb_parser
-from marginalia.cli.output import check_writable, replacing
+from marginalia.cli.output import check_writable
 from marginalia.cli.text import size
+from marginalia.corpus.streams import replacing
 
 _DESCRIPTION = """\
 Write a model as one file that needs neither Marginalia nor anything else: a Python module, which is
@@ -30,7 +31,7 @@ def add_parser(verbs: Verbs) -> None:
     parser.add_argument("-o", "--output", metavar="FILE", required=True, help="where the program goes")
     parser.add_argument("-q", "--quiet", action="store_true", help="print nothing")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
-    parser.set_defaults(run=run, take=lambda args, word: False)
+    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -52,7 +52,7 @@ def add_parser(verbs: Verbs) -> None:
         help="read all weights from such a table (-: standard input)",
     )
     table.add_argument("-o", "--output", metavar="FILE", help="with --import: the model file to write")
-    parser.set_defaults(run=run, take=lambda args, word: False)
+    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

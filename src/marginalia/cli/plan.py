@@ -36,7 +36,7 @@ _TEXTS = (
     "parallel",
 )
 _NUMBERS = ("seed", "threads")
-_PATHS = ("train", "dev")
+_PATHS = ("train", "dev", "dictionary")
 _TABLES = {"lists": "list", "set": "set"}  # recipe key: command line option
 _READERS = tuple(option.name for option in READER_OPTIONS)
 KEYS = (*_PATHS, *_TEXTS, *_NUMBERS, *_TABLES, *_READERS)
@@ -60,6 +60,7 @@ class Plan:
     threads: int = 1
     start: str | None = None
     sample_weights: str | None = None
+    dictionary: list[str] = field(default_factory=list)
     lists: dict[str, str] = field(default_factory=dict)
     settings: dict[str, Any] = field(default_factory=dict)
     options: dict[str, Any] = field(default_factory=dict)
@@ -196,6 +197,7 @@ def _plan(values: Mapping[str, Any]) -> Plan:
         features=values.get("features"),
         start=values.get("start"),
         sample_weights=values.get("sample_weights"),
+        dictionary=values.get("dictionary", []),
         lists=values["lists"],
         settings=_with_parallel(values),
         options=reader_arguments(options),

@@ -8,7 +8,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from marginalia.cli.arguments import UsageError
-from marginalia.cli.output import check_writable, replacing
+from marginalia.cli.output import check_writable
+from marginalia.corpus.streams import replacing
 from marginalia.errors import MarginaliaError
 
 if TYPE_CHECKING:

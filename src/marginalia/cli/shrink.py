@@ -51,7 +51,7 @@ def add_parser(verbs: Verbs) -> None:
     add_reading(parser, "as the model's training data")
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress on standard error")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
-    parser.set_defaults(run=run, take=lambda args, word: False)
+    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
@@ -17,9 +17,11 @@ from marginalia.cli.arguments import (
     add_threads,
     at_least_one,
     probability,
+    taken_as,
     verb_parser,
 )
 from marginalia.cli.demanded import Demanded, add_constraints, constraints_of
+from marginalia.cli.dictionaries import add_dictionary, reloading, with_dictionaries
 from marginalia.cli.layouts import input_layout, output_layout
 from marginalia.cli.output import check_writable, opened_target
 from marginalia.cli.progress import Bar
@@ -53,6 +55,7 @@ _EXAMPLES = """\
   marginalia tag model.mg input.txt --confidence --nbest 5
   marginalia tag model.mg input.txt --constrain "at most 1 TITLE" --constrain "TITLE before BODY"
   marginalia tag model.mg half-labelled.txt --given label
+  zcat big.txt.gz | marginalia tag model.mg --dictionary names.tsv --reload
 """
 
 
@@ -80,17 +83,11 @@ def add_parser(verbs: Verbs) -> None:
         metavar="COLUMN",
         help="keep the labels of this column of the input (_: not known, A|B: one of these); in JSONL: spans",
     )
+    add_dictionary(parser, reload=True)
     add_threads(parser, "threads; the output does not depend on them")
     add_reading(parser, "as the model's training data", unlabelled=True)
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress on standard error")
-    parser.set_defaults(run=run, take=take)
-
-
-def take(args: argparse.Namespace, word: str) -> bool:
-    """A file behind options is the input, if there was none."""
-    free: bool = args.input == STDIN
-    args.input = word if free else args.input
-    return free
+    parser.set_defaults(run=run, take=taken_as("input", STDIN))
 
 
 def run(args: argparse.Namespace) -> int:
@@ -102,9 +99,12 @@ def run(args: argparse.Namespace) -> int:
         check_writable(args.output, [args.model])
     tagger = load(args.model)
     layout = input_layout(tagger.saved, args)
-    wanted = Wanted(args.confidence, args.min_confidence, args.nbest)
+    tagger = with_dictionaries(tagger, args, layout)
+    wanted = Wanted(args.confidence, args.min_confidence, args.nbest, args.reload)
     check(wanted, tagger, layout)
     demanded = Demanded(constraints_of(args), args.given)
+    if args.reload and demanded.constraints.by_sentence:
+        raise UsageError("--reload does not go with constraints for single sentences.")
     layout = demanded.layout(layout)
     with opened_target(args.output) as target, watched(args) as (source, draw):
         tag(tagger, source, layout, target, args.threads or 1, draw, wanted, demanded)
@@ -118,6 +118,12 @@ class Wanted(NamedTuple):
     confidence: bool = False
     min_confidence: float | None = None
     nbest: int | None = None
+    reload: bool = False
+
+    @property
+    def more(self) -> bool:
+        """Whether anything is wanted that needs a place in the output."""
+        return self._replace(reload=False) != Wanted()
 
 
 def check(wanted: Wanted, tagger: Tagger, layout: Layout) -> None:
@@ -126,12 +132,12 @@ def check(wanted: Wanted, tagger: Tagger, layout: Layout) -> None:
 
     if wanted.nbest is not None and wanted.min_confidence is not None:
         raise UsageError("--nbest gives all of each output: it does not go with --min-confidence.")
-    if layout.format == "segmented" and wanted != Wanted():
+    if layout.format == "segmented" and wanted.more:
         raise SettingsError(
             "segmented text has no place for confidences and alternatives: with --format plain "
             "--tokenizer characters each character gets a line."
         )
-    if layout.format == "crfsuite" and wanted != Wanted():
+    if layout.format == "crfsuite" and wanted.more:
         raise SettingsError(
             "item files have no place for confidences and alternatives: ask for them in Python, with "
             "Tagger.tag and Tagger.nbest."
@@ -161,19 +167,32 @@ def tag(
     labels = tagger.written_labels(wanted.min_confidence)
     writer = LabelWriter(target, output_layout(layout, tagger.saved), labels, tagger.saved.scheme)
     batches = (named(batch, tagger) for batch in read_batches(source, layout, block_bytes=BLOCK_BYTES))
-    options = demanded.options if demanded is not None else {}
     count = demanded.count if demanded is not None else lambda *counted: None
-    if wanted.nbest is not None:
-        for batch, ranked in tagger.nbest_batches(batches, wanted.nbest, threads, **options):
-            writer.write_best(batch, ranked, wanted.confidence)
-            count(batch.block.table.sentences, ranked[0].broken, ranked[0].inexact)
-            after_batch()
-        return
-    sure: dict[str, Any] = {"confidence": wanted.confidence, "min_confidence": wanted.min_confidence}
-    for batch, answer in tagger.tag_batches(batches, threads, **sure, **options):
-        writer.write(batch, answer)
-        count(batch.block.table.sentences, answer.broken, answer.inexact)
+    for batch, said in _answers(tagger, batches, threads, wanted, demanded):
+        if isinstance(said, list):
+            writer.write_best(batch, said, wanted.confidence)
+        else:
+            writer.write(batch, said)
+        told = said[0] if isinstance(said, list) else said
+        count(batch.block.table.sentences, told.broken, told.inexact)
         after_batch()
+
+
+def _answers(
+    tagger: Tagger, batches: Iterable[Batch], threads: int, wanted: Wanted, demanded: Demanded | None
+) -> Iterator[Any]:
+    """Batches with what the model says of them."""
+    options = demanded.options if demanded is not None else {}
+
+    def answers(model: Tagger, batches: Iterable[Batch], threads: int = 1) -> Iterator[Any]:
+        if wanted.nbest is not None:
+            return model.nbest_batches(batches, wanted.nbest, threads, **options)
+        sure: dict[str, Any] = {"confidence": wanted.confidence, "min_confidence": wanted.min_confidence}
+        return model.tag_batches(batches, threads, **sure, **options)
+
+    if not wanted.reload:
+        return answers(tagger, batches, threads)
+    return reloading(tagger, batches, threads, answers)
 
 
 def named(batch: Batch, tagger: Tagger) -> Batch:

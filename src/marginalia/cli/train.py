@@ -12,7 +12,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from marginalia.cli.arguments import Verbs, add_reading, add_threads, name_and_value, natural, verb_parser
+from marginalia.cli.arguments import (
+    Verbs,
+    add_reading,
+    add_threads,
+    added_to,
+    name_and_value,
+    natural,
+    verb_parser,
+)
 from marginalia.cli.output import check_writable
 from marginalia.cli.plan import Plan, costs_file, make_plan
 from marginalia.cli.progress import Notes, TrainingProgress
@@ -75,6 +83,12 @@ def add_parser(verbs: Verbs) -> None:
         "--list", metavar="NAME=FILE", type=name_and_value, action="append", help="a phrase list (gazetteer)"
     )
     parser.add_argument(
+        "--dictionary",
+        metavar="FILE",
+        action="append",
+        help="phrases with labels (phrase, tab, label), to learn how far to trust such a list",
+    )
+    parser.add_argument(
         "--start",
         metavar="MODEL",
         help="begin with a model's weights (with state=on: go on where it stopped)",
@@ -91,13 +105,7 @@ def add_parser(verbs: Verbs) -> None:
     parser.add_argument("--json", action="store_true", help="end with one JSON object instead of text")
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress on standard error")
     parser.add_argument("--settings", action="store_true", help="list all settings of the --learner and exit")
-    parser.set_defaults(run=run, take=take)
-
-
-def take(args: argparse.Namespace, word: str) -> bool:
-    """One more file."""
-    args.data.append(word)
-    return True
+    parser.set_defaults(run=run, take=added_to("data"))
 
 
 def run(args: argparse.Namespace) -> int:
@@ -109,7 +117,7 @@ def run(args: argparse.Namespace) -> int:
         return 0
     plan = make_plan(args)
     must_exist([*plan.train, *plan.dev])
-    inputs = [*plan.train, *plan.dev, *args.data, *plan.lists.values(), plan.features or ""]
+    inputs = [*plan.train, *plan.dev, *args.data, *plan.lists.values(), *plan.dictionary, plan.features or ""]
     inputs += [path for path in (plan.sample_weights, costs_file(plan.settings)) if path]
     check_writable(plan.output, inputs)
     with seekable([*plan.train, *plan.dev]) as paths:
@@ -126,9 +134,12 @@ def prepare(plan: Plan, train: list[str], dev: list[str]) -> Training:
     """The run of a plan, data read and features extracted."""
     from marginalia import learn
     from marginalia.decode import load
+    from marginalia.features.dictionary import Dictionary
     from marginalia.learn.samples import read_sample_weights
 
     start = load(plan.start).saved if plan.start else None
+    dictionary = Dictionary.read(*plan.dictionary) if plan.dictionary else None
+    own = plan.features, plan.lists, plan.structure, dictionary
     recipe = learn.make_recipe(
         plan.task,
         structure=plan.structure,
@@ -136,7 +147,8 @@ def prepare(plan: Plan, train: list[str], dev: list[str]) -> Training:
         learner=plan.learner,
         seed=plan.seed,
         lists=plan.lists,
-        settings=learn.inherited(start, plan.settings, plan.features, plan.lists, plan.structure),
+        dictionary=dictionary,
+        settings=learn.inherited(start, plan.settings, *own),
     )
     return learn.prepare(
         train,

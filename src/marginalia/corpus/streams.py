@@ -7,7 +7,7 @@ import os
 import sys
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import IO, BinaryIO, cast
 
 from ..errors import DataError
@@ -100,3 +100,47 @@ def _undecodable(raw: bytes, at: int, file: str, line: int) -> DataError:
     what = f"byte 0x{raw[at]:02X}" if raw[at] else "a NUL byte"
     column = len(raw[:at].decode().removeprefix("\ufeff" if line == 1 else "")) + 1
     return DataError(f"found {what}, expected UTF-8 text", file=file, line=line, column=column)
+
+
+@contextmanager
+def replacing(path: str) -> Iterator[BinaryIO]:
+    """A stream to a file beside `path` that takes its place at the end; a failure leaves the old file whole.
+
+    Devices and pipes are written directly.
+    """
+    target = os.path.realpath(path)
+    try:
+        if os.path.exists(target) and not os.path.isfile(target):
+            with open(target, "wb") as stream:
+                yield stream
+        else:
+            yield from _beside(target, path)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise DataError(f"cannot write: {error.strerror or error}", file=path) from error
+
+
+def _beside(target: str, path: str) -> Iterator[BinaryIO]:
+    folder, name = os.path.split(target)
+    temporary = os.path.join(folder, f".{name}.{os.getpid()}.{os.urandom(4).hex()}")
+    try:
+        with open(temporary, "xb") as stream:
+            if os.path.exists(target):
+                os.chmod(temporary, os.stat(target).st_mode & 0o777)
+            yield from _compressed(stream, path)
+        os.replace(temporary, target)
+    finally:
+        with suppress(FileNotFoundError):  # it was renamed, or could not be made
+            os.unlink(temporary)
+
+
+def _compressed(stream: BinaryIO, path: str) -> Iterator[BinaryIO]:
+    if not path.endswith(".gz"):
+        yield stream
+        return
+    import gzip
+
+    # No name and no time inside: equal results are equal files.
+    with gzip.GzipFile("", "wb", fileobj=stream, mtime=0) as packed:
+        yield cast(BinaryIO, packed)

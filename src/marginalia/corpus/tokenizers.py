@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from ..errors import SettingsError
 
@@ -80,6 +81,12 @@ TOKENIZERS: dict[str, Tokenizer] = {
     "characters": characters,
     "fields": fields,
 }
+
+
+def tokenizer_of(format: str, options: Mapping[str, Any]) -> str:
+    """The name of the tokenizer that made the tokens of such files, as far as one can know."""
+    usual = {"segmented": "characters", "jsonl": "words"}.get(format, "whitespace")
+    return str(options.get("tokenizer", usual))
 
 
 def tokenizer_named(name: str) -> Tokenizer:

@@ -25,12 +25,13 @@ _MOST = 10**9
 
 class At(NamedTuple):
     """The tokens `first` to `last` are one span of one of the types, or each has one of the labels; with
-    `forbid` they are not, or have not."""
+    `forbid` they are not, or have not. It may be demanded by the `phrase` of a dictionary."""
 
     first: int
     last: int
     names: tuple[str, ...]
     forbid: bool = False
+    phrase: str | None = None
 
     def __str__(self) -> str:
         place = f"{self.first}" if self.first == self.last else f"{self.first}-{self.last}"

@@ -29,6 +29,7 @@ from marginalia.decode.constraints import (
     given,
 )
 from marginalia.decode.decoder import Compiled, ConstrainedOutputs
+from marginalia.decode.dictionaries import HardDictionary
 from marginalia.decode.structures import StructureInUse
 from marginalia.decode.tagged import UserLabels
 from marginalia.errors import DataError, SettingsError
@@ -94,6 +95,7 @@ class _Compiler:
     def __init__(self, contexts: Contexts, names: Names) -> None:
         self._contexts, self._names = contexts, names
         self._numbers: dict[bytes, int] = {}
+        self._places: dict[tuple[object, ...], int] = {}  # of demands on tokens: there may be very many
         self._sets: list[Set] = []
         self.everywhere: list[int] = []
         self.counts: list[tuple[int, int, int | None]] = []
@@ -129,16 +131,22 @@ class _Compiler:
     def add_at(self, said: At, sentence: int, offset: int) -> None:
         """A demand on tokens of a sentence, which are `offset` tokens after the beginning of an output."""
         first, last = offset + said.first - 1, offset + said.last - 1
-        if not self._names.is_type(said.names[0]):
-            members = self._contexts.either(said.names)
-            wanted = self.number(~members if said.forbid else members)
-            self.tokens += [(sentence, token, wanted) for token in range(first, last + 1)]
-        elif said.forbid:
+        is_type = self._names.is_type(said.names[0])
+        if is_type and said.forbid:
             self.spans.append((sentence, first, last, self.number(self._contexts.firsts(*said.names))))
-        else:
-            for token in range(first, last + 1):
-                members = self._contexts.in_span(said.names, token == first, token == last)
-                self.tokens.append((sentence, token, self.number(members)))
+            return
+        for token in range(first, last + 1):
+            ends = (token == first, token == last) if is_type else ()
+            self.tokens.append((sentence, token, self._place(said, *ends)))
+
+    def _place(self, said: At, *ends: bool) -> int:
+        """The number of what may stand at a token: one of a span, at its ends or not, or a label."""
+        key = (said.names, said.forbid, *ends)
+        if key not in self._places:
+            contexts = self._contexts
+            members = contexts.in_span(said.names, *ends) if ends else contexts.either(said.names)
+            self._places[key] = self.number(~members if said.forbid else members)
+        return self._places[key]
 
     def compiled(self, chosen: npt.NDArray[np.uint8]) -> Compiled:
         """All of it, for some sentences."""
@@ -167,15 +175,21 @@ class Met(NamedTuple):
 
 
 class Demands:
-    """What a user demands of a model's outputs: constraints, and labels that stand in a column of the input
-    or spans of its records (`given`). It may be used from many threads at once."""
+    """What a user demands of a model's outputs: constraints, labels in a column of the input or spans of its
+    records (`given`), and the phrases of a dictionary. It may be used from many threads at once."""
 
     def __init__(
-        self, saved: SavedModel, shown: UserLabels, constraints: Constraints, given: str | None = None
+        self,
+        saved: SavedModel,
+        shown: UserLabels,
+        constraints: Constraints,
+        given: str | None = None,
+        dictionary: HardDictionary | None = None,
     ) -> None:
         self.names = Names(shown.labels, shown.scheme)
         self._contexts = Contexts(saved, shown, self.names)
         self._constraints, self._shown, self._column = constraints, shown, given
+        self._dictionary = dictionary
         for said in constraints.everywhere:
             self.names.check(said)
         by_document = saved.settings.get("unit") == "document"
@@ -210,7 +224,11 @@ class Demands:
                 if isinstance(said, At) and said.last > length:
                     where = f"sentence {before + s + 1}"
                     raise DataError(f"{where}: found {said}, but it has {length} tokens", file=block.file)
-        return [(*self._constraints.everywhere, *some) for some in found]
+        phrases: Sequence[Sequence[At]] = [()] * len(found)
+        if self._dictionary is not None:
+            phrases = self._dictionary.demands(block)
+        everywhere = self._constraints.everywhere
+        return [(*everywhere, *some, *more) for some, more in zip(found, phrases, strict=True)]
 
     def _given(self, batch: Batch, s: int, starts: Sequence[int]) -> list[At]:
         """The labels or spans of a sentence that are to be kept."""

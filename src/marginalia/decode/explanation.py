@@ -15,7 +15,7 @@ from marginalia.decode.decoder import Term
 from marginalia.decode.demands import Demands, Met
 from marginalia.decode.structures import StructureInUse
 from marginalia.decode.tagged import Tagged, UserLabels
-from marginalia.decode.wording import words_of
+from marginalia.decode.wording import Seen, words_of
 from marginalia.errors import DataError, ModelError
 from marginalia.features.compiling import extracted, shown
 from marginalia.model import SavedModel
@@ -158,7 +158,8 @@ def explain(
         other = other_output(saved, decoder, user_labels, block, chosen, against)
     score = decoder.score(block, 0, chosen)
     pairs = _paired(decoder.terms(block, 0, chosen), decoder.terms(block, 0, other.ids))
-    reasons = [_reason(saved, pair, len(tokens), provenance, cite) for pair in pairs]
+    seen = Seen(saved, block)
+    reasons = [_reason(saved, pair, seen, provenance, cite) for pair in pairs]
     reasons.sort(key=lambda r: (-abs(r.difference), r.start, r.end, KINDS.index(r.kind), r.feature))
     labels = [tuple(user_labels.user_labels(ids)) for ids in (chosen, other.ids)]
     if demands is not None:
@@ -180,6 +181,8 @@ def _forbidding(
         if demands.broken(other, [said]) and not demands.broken(chosen, [said]):
             start, end = (said.first - 1, said.last) if isinstance(said, At) else (0, len(chosen))
             words = f"the constraint '{said}' forbids the other output"
+            if isinstance(said, At) and said.phrase is not None:
+                words = f"the dictionary has '{said.phrase}' as {' or '.join(said.names)}"
             yield Reason("constraint", words, str(said), None, start, end, None, None, 0.0)
 
 
@@ -223,7 +226,7 @@ def _seen(terms: Iterable[Term]) -> list[tuple[tuple[str, ...], float]]:
     return sorted((term.labels, term.value) for term in terms)
 
 
-def _reason(saved: SavedModel, pair: _Pair, length: int, provenance: Provenance | None, cite: int) -> Reason:
+def _reason(saved: SavedModel, pair: _Pair, seen: Seen, provenance: Provenance | None, cite: int) -> Reason:
     first = [terms[0] if terms else None for terms in pair.sides]
     term = first[0] or first[1]
     assert term is not None, "a pair has a term"
@@ -231,7 +234,7 @@ def _reason(saved: SavedModel, pair: _Pair, length: int, provenance: Provenance 
     template = None if term.template is None else shown(extracted(saved.program)[term.template])
     return Reason(
         term.kind,
-        words_of(saved.program, first[0], first[1], length),
+        words_of(saved.program, first[0], first[1], seen),
         term.feature,
         template,
         term.first,

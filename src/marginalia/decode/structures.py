@@ -12,8 +12,8 @@ from marginalia.corpus.blocks import Block
 from marginalia.decode import chain, segments
 from marginalia.decode.decoder import Compiled, ConstrainedOutputs, Contribution, Term
 from marginalia.features.compiling import compile_program, compile_segment_program
+from marginalia.features.list_templates import LIST_TEMPLATES, SEGMENT_LIST_TEMPLATES
 from marginalia.features.program import Program
-from marginalia.features.sets import LIST_TEMPLATES, SEGMENT_LIST_TEMPLATES
 from marginalia.model import SavedModel
 
 if TYPE_CHECKING:

@@ -15,16 +15,19 @@ import numpy.typing as npt
 
 from marginalia.corpus.answers import Answer, BlockConfidence, Ranked
 from marginalia.corpus.batches import Batch, in_groups
-from marginalia.corpus.blocks import ATTRIBUTES, Block, is_attributes, pack
+from marginalia.corpus.blocks import ATTRIBUTES, Block, pack
 from marginalia.corpus.records import Sentence
 from marginalia.corpus.streams import Source, Target, open_target
 from marginalia.decode.confidence import Abstention, needed_temperature, temperature_of
 from marginalia.decode.constraints import Constraint, Constraints, Said
 from marginalia.decode.demands import Demands, Met
+from marginalia.decode.dictionaries import HardDictionary, InUse, Used, used
 from marginalia.decode.explanation import Explanation, explain
+from marginalia.decode.inputs import Input, record_of
 from marginalia.decode.structures import STRUCTURES
 from marginalia.decode.tagged import Tagged, UserLabels, tagged
 from marginalia.errors import DataError, ModelError, SettingsError
+from marginalia.features.dictionary import Dictionary, dictionary_of
 from marginalia.model import SavedModel, file
 from marginalia.model.table import weight_lines, with_weights
 
@@ -32,7 +35,6 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
 Ids = npt.NDArray[np.int32]
-Input = Sentence | Sequence[Any] | Mapping[str, Sequence[Any]]
 T = TypeVar("T")
 Own = TypeVar("Own", bound="Tagger")
 
@@ -52,6 +54,8 @@ class Tagger:
             self._shown = UserLabels(saved)
         except (DataError, SettingsError) as error:
             raise ModelError(f"the model's labels do not fit its scheme: {error}") from error
+        self._in_use = InUse(saved)
+        self._hard: HardDictionary | None = None
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -154,7 +158,9 @@ class Tagger:
 
     def _demands(self, constraints: Said, given: str | None = None) -> Demands | None:
         said = Constraints.of(constraints)
-        return Demands(self.saved, self._shown, said, given) if said or given is not None else None
+        if not said and given is None and self._hard is None:
+            return None
+        return Demands(self.saved, self._shown, said, given, self._hard)
 
     def written_labels(self, min_confidence: float | None = None) -> tuple[str, ...]:
         """`labels`, and those that stand where a model abstains."""
@@ -304,6 +310,41 @@ class Tagger:
         """The model with the weights of such a table."""
         return type(self)(with_weights(self.saved, source))
 
+    def with_dictionary(
+        self: Own,
+        *dictionaries: Dictionary | str | os.PathLike[str] | Mapping[Any, Any],
+        mode: str = "hard",
+        column: str | None = None,
+        ignore_case: bool = False,
+        tokenizer: str | None = None,
+    ) -> Own:
+        """The model with dictionaries (or files, or phrases with labels) in place of others of that mode.
+
+        `hard`: the longest phrases in a sentence get their labels, and the rest is the best output that there
+        is with them. `soft`: matches are features, which the model must have been trained with. `column` is
+        where a hard dictionary's phrases are sought (the first that the model needs), `tokenizer` what cuts
+        them into tokens (as the training text was cut). Weights are shared; no dictionaries: as before.
+        """
+        given = [dictionary_of(dictionary) for dictionary in dictionaries]
+        options = (mode, column, ignore_case, tokenizer)
+        new = used(self.saved, self.feature_columns, given, *options)
+        in_use = self._in_use
+        return self._using(replace(in_use, soft=new) if mode == "soft" else replace(in_use, hard=new))
+
+    def reloaded(self: Own) -> Own:
+        """The model with its dictionaries as their files are now: itself if none has changed. A DataError for
+        a file that is not good; this one can go on with what it has."""
+        newer = self._in_use.reloaded()
+        return self if newer is self._in_use else self._using(newer)
+
+    @classmethod
+    def _using(cls: type[Own], in_use: InUse) -> Own:
+        made = cls(in_use.model())
+        made._in_use = in_use
+        if in_use.hard is not None:
+            made._hard = HardDictionary(in_use.hard, made.labels, made.saved.scheme)
+        return made
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model file; an old file of that name survives any failure."""
         file.save(self.saved, path)
@@ -317,8 +358,9 @@ class Tagger:
         """The model of `to_bytes`."""
         return cls(file.from_bytes(data))
 
-    def __reduce__(self: Own) -> tuple[Callable[[bytes], Own], tuple[bytes]]:
-        return type(self).from_bytes, (self.to_bytes(),)
+    def __reduce__(self: Own) -> tuple[Callable[..., Own], tuple[Any, ...]]:
+        in_use = self._in_use
+        return _unpickled, (type(self), file.to_bytes(in_use.base), in_use.soft, in_use.hard)
 
     def best_ids(self, block: Block) -> tuple[Ids, Ids]:
         """The best labels of a block, as ids of `saved.labels` and of `labels`."""
@@ -344,51 +386,11 @@ class Tagger:
         return Abstention(self.labels, self.saved.scheme, least)
 
     def _record(self, sentence: Input, number: int = 0) -> Sentence:
-        if self.saved.program.explicit:
-            return self._record_of_attributes(sentence, number)
-        if isinstance(sentence, Sentence):
-            return sentence
-        if isinstance(sentence, str):
-            raise DataError("found a string, expected a list of tokens (or a mapping of columns)")
-        columns = sentence if isinstance(sentence, Mapping) else {self.feature_columns[0]: sentence}
-        if any(is_attributes(columns.get(name, ())) for name in self.feature_columns):
-            needed = ", ".join(self.feature_columns)
-            raise DataError(f"found attributes of tokens, but this model reads the columns {needed}")
-        if any(isinstance(values, str) for values in columns.values()):
-            raise DataError("found a string as a column, expected a list of values, one per token")
-        missing = [name for name in self.feature_columns if name not in columns]
-        if missing:
-            raise DataError(
-                f"found columns {', '.join(columns)}, but this model also needs {', '.join(missing)}: "
-                "pass a mapping from column names to lists"
-            )
-        record = Sentence({name: list(columns[name]) for name in self.feature_columns}, document=number)
-        if len({len(values) for values in record.columns.values()}) > 1:
-            raise DataError("found columns of different lengths, expected one value per token in each")
-        return record
-
-    def _record_of_attributes(self, sentence: Input, number: int) -> Sentence:
-        given: Any = sentence.columns if isinstance(sentence, Sentence) else sentence
-        items = items_of(given.get(ATTRIBUTES, ()) if isinstance(given, Mapping) else given)
-        if items is None or (isinstance(given, Mapping) and ATTRIBUTES not in given):
-            raise DataError(
-                "found tokens or columns, but this model was trained on explicit attributes: expected a list "
-                "of strings or a dictionary for each token"
-            )
-        if isinstance(sentence, Sentence):
-            return sentence
-        return Sentence({ATTRIBUTES: items}, document=number)
+        return record_of(sentence, self.feature_columns, self.saved.program.explicit, number)
 
 
-def items_of(sequence: Any) -> list[Any] | None:
-    """The attributes of the tokens of a sequence (also of one that python-crfsuite made); None if it is one
-    of words."""
-    if not isinstance(sequence, (Sequence, Mapping)) and hasattr(sequence, "items"):
-        sequence = sequence.items()
-    if isinstance(sequence, (str, Mapping)):
-        return None
-    items = list(sequence)
-    return items if not items or is_attributes(items) else None
+def _unpickled(kind: type[Own], data: bytes, soft: Used | None, hard: Used | None) -> Own:
+    return kind._using(InUse(file.from_bytes(data), soft, hard))
 
 
 def _check_k(k: int) -> None:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
+from marginalia.corpus.blocks import Block
 from marginalia.decode.decoder import Term
 from marginalia.features.compiling import extracted
 from marginalia.features.program import Attribute, Program, Template, Value
+from marginalia.model import SavedModel, phrases_of
 
 # What a function makes of a column, as the subject of a sentence: {} is the column with its place.
 _SUBJECTS: dict[str, str] = {
@@ -26,8 +29,27 @@ _COUNTED = ("", "", "two ", "three ", "four ", "five ")
 _LIST = {"B": "begins", "I": "goes on with", "1": "is"}
 
 
-def words_of(program: Program, chosen: Term | None, other: Term | None, length: int) -> str:
-    """A term that one or two outputs of a sentence of this length have, as a person would say it."""
+class Seen:
+    """The only sentence of a block, as a model sees it."""
+
+    def __init__(self, saved: SavedModel, block: Block) -> None:
+        self.length, self._saved, self._block = block.table.tokens, saved, block
+        self._marks = cache(self._matches)
+
+    def phrase(self, of: Attribute, at: int) -> str:
+        """The phrase of a list that a token belongs to."""
+        tokens, marks = self._marks(of.argument, of.column)
+        begin = max(t for t in range(at + 1) if marks[t] == 1)
+        end = next((t for t in range(begin + 1, len(marks)) if marks[t] != 2), len(marks))
+        return " ".join(tokens[begin:end])
+
+    def _matches(self, name: str, column: str) -> tuple[list[str], list[int]]:
+        tokens = self._block.readable(column)
+        return tokens, phrases_of(self._saved)[name].matches(tokens).tolist()
+
+
+def words_of(program: Program, chosen: Term | None, other: Term | None, seen: Seen) -> str:
+    """A term that one or two outputs of a sentence have, as a person would say it."""
     term = chosen or other
     assert term is not None, "one of the outputs has the term"
     if term.kind == "feature" and term.template is None:
@@ -37,7 +59,7 @@ def words_of(program: Program, chosen: Term | None, other: Term | None, length: 
         return said[0] if len(said) == 1 else f"{said[0]}, not {_arrows(other)}"
     template = extracted(program)[term.template]
     said = [
-        _value(program, piece, text, term, length)
+        _value(program, piece, text, term, seen)
         for piece, text in zip(template.pieces, term.texts, strict=True)
         if isinstance(piece, Value)
     ]
@@ -62,16 +84,20 @@ def _nothing(template: Template) -> str:
     return "the plain label" if template.scope == "node" else "the template has no values"
 
 
-def _value(program: Program, value: Value, text: str, term: Term, length: int) -> str:
+def _value(program: Program, value: Value, text: str, term: Term, seen: Seen) -> str:
     if value.anchor == "length":
         return f"the segment has {text} token{'' if text == '1' else 's'}"
     attribute = program.attributes[value.attribute]
-    where = _outside(value, term, length)
+    where = _outside(value, term, seen.length)
     if where is not None:
         return f"there is no {attribute.column or 'token'} {where}"
     if value.anchor == "i" and text == "_none":
         return f"there is no {attribute.column} between the segment's ends"
     place = _place(attribute.column or "token", value)
+    if attribute.function == "list" and attribute.argument in program.dictionary:
+        at = _position(value, term, seen.length)
+        phrase = "what" if text == "1" else f"'{seen.phrase(attribute, at)}', which"
+        return f"{place} {_LIST.get(text, text)} {phrase} the dictionary has as {attribute.argument}"
     predicate = _PREDICATES.get(attribute.function)
     if predicate is not None:
         return predicate(place, attribute, text)
@@ -99,12 +125,15 @@ def _outside(value: Value, term: Term, length: int) -> str | None:
     """In words where a value is that lies outside the sentence; None if it does not."""
     if value.anchor == "whole" or (value.anchor == "i" and term.last - term.first < 2):
         return None
-    if value.absolute:
-        at = value.offset if value.offset >= 0 else length + value.offset
-    else:
-        base = {"b": term.first, "e": term.last}.get(value.anchor, term.inner)
-        at = base + value.offset
+    at = _position(value, term, length)
     return None if 0 <= at < length or value.anchor == "j" else _beside(value)
+
+
+def _position(value: Value, term: Term, length: int) -> int:
+    if value.absolute:
+        return value.offset if value.offset >= 0 else length + value.offset
+    base = {"b": term.first, "e": term.last}.get(value.anchor, term.inner)
+    return base + value.offset
 
 
 def _place(column: str, value: Value) -> str:

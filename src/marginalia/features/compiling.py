@@ -98,8 +98,9 @@ def has_ends(program: Program) -> bool:
 
 
 def load_phrases(program: Program) -> dict[str, _core.PhraseSet]:
-    """The phrase lists that the program names: a phrase a line, tokens separated by blanks."""
-    return {name: _phrase_set(name, path) for name, path in program.lists.items()}
+    """The phrase lists in files that the program names: a phrase a line, tokens separated by blanks."""
+    in_files = {name: path for name, path in program.lists.items() if name not in program.dictionary}
+    return {name: _phrase_set(name, path) for name, path in in_files.items()}
 
 
 def _phrase_set(name: str, path: str) -> _core.PhraseSet:

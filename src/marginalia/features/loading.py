@@ -14,9 +14,10 @@ from pathlib import Path
 
 from marginalia.errors import SettingsError
 from marginalia.features.crfpp import parse_crfpp
+from marginalia.features.list_templates import LIST_TEMPLATES
 from marginalia.features.program import Program
 from marginalia.features.reading import Columns, nearest
-from marginalia.features.sets import LIST_TEMPLATES, SETS, load_set, with_lists
+from marginalia.features.sets import SETS, load_set, with_dictionary, with_lists
 from marginalia.features.templates import parse_templates
 from marginalia.features.wapiti import parse_wapiti
 
@@ -38,11 +39,13 @@ def load_features(
     label: str,
     lists: Mapping[str, str] | None = None,
     list_templates: str = LIST_TEMPLATES,
+    dictionary: Sequence[str] = (),
 ) -> Program:
     """The program of a ready-made set or of a template file, for data with these columns.
 
     A name of a set means the set; write `./pos` for a file of that name. `lists` (name: file) adds
-    templates, `list_templates` of each, for phrase lists, matched against the first column.
+    templates, `list_templates` of each, for phrase lists, matched against the first column; so does each
+    label of a `dictionary`.
     """
     if not columns:
         raise SettingsError("features need data with at least one column.")
@@ -50,7 +53,8 @@ def load_features(
         program = load_set(name_or_path, columns, label)
     else:
         program = load_file(Path(name_or_path), Columns(columns, label))
-    return with_lists(program, lists or {}, columns[0], list_templates)
+    program = with_lists(program, lists or {}, columns[0], list_templates)
+    return with_dictionary(program, dictionary, columns[0], list_templates)
 
 
 def load_file(path: Path, columns: Columns) -> Program:

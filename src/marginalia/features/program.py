@@ -74,7 +74,8 @@ class Template:
 class Program:
     """A compiled template file.
 
-    `lists` gives the files of the phrase lists by name. `left_out` holds the lines of a ready-made set that
+    `lists` gives the files of the phrase lists by name; those in `dictionary` are the labels of a dictionary,
+    whose phrases may be others when the model is used. `left_out` holds the lines of a ready-made set that
     were left out because the data lack their columns. `ends`: the plain label bigram comes with weights for
     the labels at the sentence's ends (ours does, that of CRF++ and Wapiti does not). `explicit`: the features
     are the attributes that come with the data, and the only template there may be is the plain label bigram.
@@ -86,6 +87,7 @@ class Program:
     left_out: tuple[str, ...] = ()
     ends: bool = True
     explicit: bool = False
+    dictionary: tuple[str, ...] = ()
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -103,6 +105,7 @@ class Program:
                 "lists": self.lists,
                 "left_out": self.left_out,
                 "ends": self.ends,
+                **({"dictionary": self.dictionary} if self.dictionary else {}),
             },
             ensure_ascii=False,
             separators=(",", ":"),
@@ -124,13 +127,16 @@ class Program:
             lists = {str(name): str(path) for name, path in data["lists"].items()}
             left_out = tuple(map(str, data["left_out"]))
             explicit = bool(data.get("explicit", False))
-            program = cls(attributes, templates, lists, left_out, bool(data["ends"]), explicit)
+            dictionary = tuple(map(str, data.get("dictionary", ())))
+            program = cls(attributes, templates, lists, left_out, bool(data["ends"]), explicit, dictionary)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise ModelError(f"the template program is damaged: {error!r}") from error
         program._check()
         return program
 
     def _check(self) -> None:
+        if unknown := set(self.dictionary) - self.lists.keys():
+            raise ModelError(f"the template program is damaged: no list '{min(unknown)}'")
         if self.explicit and any(not isinstance(p, str) for t in self.templates for p in t.pieces):
             raise ModelError("the template program is damaged: templates beside explicit attributes")
         for template in self.templates:

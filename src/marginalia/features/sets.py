@@ -6,11 +6,12 @@ whose columns the data lack, or whose column is the label, are left out and note
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from importlib import resources
 
 from marginalia.errors import SettingsError
+from marginalia.features.list_templates import LIST_TEMPLATES
 from marginalia.features.program import Program
 from marginalia.features.reading import Columns
 from marginalia.features.templates import parse_templates
@@ -28,25 +29,11 @@ SETS = (
 )
 """The names of the ready-made sets."""
 
-LIST_TEMPLATES = """
-both: list({name})({column})[-2..2]
-both: list({name})({column})[-2]/list({name})({column})[-1]
-both: list({name})({column})[-1]/list({name})({column})[0]
-both: list({name})({column})[0]/list({name})({column})[1]
-"""
-"""What Kazama & Torisawa's table 1 makes of each list of names."""
-
-SEGMENT_LIST_TEMPLATES = """
-list({name})({column})[b..e]
-list({name})({column})[b]/list({name})({column})[e]
-list({name})({column})[b-1]
-list({name})({column})[e+1]
-"""
-"""The same for segments."""
-
 
 def text_of_set(name: str) -> str:
     """The templates of a ready-made set, to be read or changed; the first line says what it is for."""
+    from importlib import resources  # slow to load, and tagging does without
+
     return (resources.files("marginalia.features") / "sets" / f"{name}.txt").read_text(encoding="utf-8")
 
 
@@ -57,6 +44,23 @@ def load_set(name: str, columns: Sequence[str], label: str) -> Program:
     if not program.attributes:
         raise SettingsError(f"the feature set '{name}' uses no column of the data: {', '.join(columns)}.")
     return program
+
+
+_UNNAMED = re.compile(r'[\s()"#]|^$')  # what cannot be the name of a list in templates
+
+
+def with_dictionary(program: Program, labels: Sequence[str], column: str, templates: str) -> Program:
+    """The program with a phrase list for each label of a dictionary, which `Program.dictionary` names."""
+    for label in labels:
+        if _UNNAMED.search(label):
+            raise SettingsError(
+                f"dictionary: found the label '{label}'; a dictionary to learn with has labels without "
+                "blanks, brackets, quotation marks or #."
+            )
+        if label in program.lists:
+            raise SettingsError(f"dictionary: there is a list '{label}' already, which is one of its labels.")
+    made = with_lists(program, dict.fromkeys(labels, ""), column, templates)
+    return replace(made, dictionary=tuple(labels))
 
 
 def with_lists(

@@ -10,6 +10,7 @@ from typing import Any
 from marginalia.corpus.batches import guess_layout
 from marginalia.decode.tagger import Tagger, load
 from marginalia.errors import SettingsError
+from marginalia.features.dictionary import Dictionary, dictionary_of
 from marginalia.learn.calibration import calibrated
 from marginalia.learn.correcting import corrected
 from marginalia.learn.data import Corpus, Data, corpus_of_records
@@ -52,6 +53,7 @@ def train(
     format: str | None = None,
     options: Mapping[str, Any] | None = None,
     lists: Mapping[str, str] | None = None,
+    dictionary: Dictionary | str | os.PathLike[str] | Mapping[Any, Any] | None = None,
     seed: int = 1,
     threads: int = 1,
     start: Tagger | str | os.PathLike[str] | None = None,
@@ -63,11 +65,13 @@ def train(
     its attributes, as a list of strings or a dictionary.
 
     `task`, `structure`, `features` and `learner` are names (see the documentation), `features` may be a
-    template file. `start` is a model to begin with: its features and labels are used. `sample_weights` has
-    a number for each example. `options` are those of the files' reader, such as `{"separator": "\\t"}`. All
-    other keywords are settings, as after `--set` on the command line.
+    template file. `dictionary` has phrases with labels, whose matches are features; in use, the model may be
+    given another one. `start` is a model to begin with: its features and labels are used. `sample_weights`
+    has a number for each example. `options` are those of the files' reader, such as `{"separator": "\\t"}`.
+    All other keywords are settings, as after `--set` on the command line.
     """
     begin = _start(start)
+    named = None if dictionary is None else dictionary_of(dictionary)
     recipe = make_recipe(
         task,
         structure=structure,
@@ -75,7 +79,8 @@ def train(
         learner=learner,
         seed=seed,
         lists=lists,
-        settings=inherited(begin, settings, features, lists, structure),
+        dictionary=named,
+        settings=inherited(begin, settings, features, lists, structure, named),
     )
     run = prepare(
         data,
@@ -230,12 +235,14 @@ def inherited(
     features: str | None,
     lists: Mapping[str, str] | None,
     structure: str,
+    dictionary: Dictionary | None = None,
 ) -> dict[str, Any]:
     """The settings of a run that begins with a model: what the user gave, and what the model depends on."""
     if start is None:
         return dict(settings)
     own = [name for name in ("scheme", "encode") if str(settings.get(name, "auto")) != "auto"]
-    own += [name for name, given in (("features", features), ("lists", lists)) if given]
+    brought = ("features", features), ("lists", lists), ("dictionary", dictionary)
+    own += [name for name, given in brought if given]
     if own:
         raise SettingsError(f"found {' and '.join(own)}, but a model to begin with brings its own.")
     names = (*_INHERITED, *_KEPT) if structure == start.structure else ()  # `prepare` refuses another one

@@ -20,8 +20,8 @@ from marginalia.corpus.encode import encode_labels
 from marginalia.corpus.partial import ANY, certain_pairs, is_open, span_labels, spelled
 from marginalia.corpus.records import Sentence
 from marginalia.corpus.schemes import convert, detect_from_pairs, labels_of, scheme_named
+from marginalia.decode.inputs import items_of
 from marginalia.decode.structures import Extraction, StructureInTraining
-from marginalia.decode.tagger import items_of
 from marginalia.errors import DataError
 from marginalia.learn.partial import Allowed, OpenLabels
 from marginalia.learn.provenance import Origins

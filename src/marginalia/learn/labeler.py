@@ -5,6 +5,7 @@ It needs no scikit-learn: it has the methods that `clone`, `Pipeline`, `GridSear
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -17,6 +18,7 @@ from marginalia.decode.structures import STRUCTURES
 from marginalia.decode.tagger import Tagger
 from marginalia.errors import DataError, SettingsError
 from marginalia.evaluate import evaluate
+from marginalia.features.dictionary import Dictionary
 from marginalia.learn.learners import LEARNERS
 from marginalia.learn.recipe import DATA_SETTINGS, FEATURE_SETTINGS
 
@@ -26,6 +28,7 @@ _OWN = {
     "learner": "perceptron",
     "task": None,
     "lists": None,
+    "dictionary": None,
     "seed": 1,
     "threads": 1,
     "settings": None,
@@ -56,13 +59,15 @@ class Labeler:
         learner: str = "perceptron",
         task: str | None = None,
         lists: Mapping[str, str] | None = None,
+        dictionary: Dictionary | str | os.PathLike[str] | Mapping[Any, Any] | None = None,
         seed: int = 1,
         threads: int = 1,
         settings: Mapping[str, Any] | None = None,
         **more: Any,
     ) -> None:
         self.structure, self.features, self.learner, self.task = structure, features, learner, task
-        self.lists, self.seed, self.threads, self.settings = lists, seed, threads, settings
+        self.lists, self.dictionary, self.seed, self.threads = lists, dictionary, seed, threads
+        self.settings = settings
         self._more: tuple[str, ...] = ()
         self.set_params(**more)
 

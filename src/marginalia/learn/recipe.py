@@ -10,6 +10,7 @@ from marginalia.config import Scalar, Setting, resolve, suggestion
 from marginalia.corpus.schemes import SCHEMES
 from marginalia.decode.structures import STRUCTURES
 from marginalia.errors import SettingsError
+from marginalia.features.dictionary import Dictionary
 from marginalia.learn.learners import LEARNERS
 from marginalia.learn.partial import PARTIAL
 from marginalia.learn.samples import CLASS_WEIGHTS, parse_class_weights
@@ -51,6 +52,13 @@ DATA_SETTINGS = (
 )
 FEATURE_SETTINGS = (
     Setting("cutoff", 0, "Keep only features seen at least so many times in training.", 0, 2**31),
+    Setting(
+        "dictionary-dropout",
+        0.5,
+        "Hide this share of a dictionary's phrases in training, lest the model relies on it alone.",
+        0.0,
+        1.0,
+    ),
     Setting("names", True, "Keep the features' names in the model, for inspect; off makes it smaller."),
 )
 
@@ -89,6 +97,7 @@ class Recipe:
     lists: Mapping[str, str] = field(default_factory=dict)
     settings: dict[str, Any] = field(default_factory=dict)
     own_features: bool = False  # were they chosen, or are they the usual ones?
+    dictionary: Dictionary | None = None
 
 
 def make_recipe(
@@ -99,21 +108,24 @@ def make_recipe(
     learner: str = "perceptron",
     seed: int = 1,
     lists: Mapping[str, str] | None = None,
+    dictionary: Dictionary | None = None,
     settings: Mapping[str, object] | None = None,
 ) -> Recipe:
     """A checked recipe; unknown names and values out of bounds are SettingsErrors."""
     chosen = TASKS[_known("task", task, TASKS)] if task is not None else TASKS["fields"]
     if not isinstance(seed, int) or not 0 <= seed < 2**63:
         raise SettingsError(f"seed: found {seed!r}, expected a whole number from 0 to 2^63 - 1.")
+    if dictionary is not None and not dictionary:
+        raise SettingsError("dictionary: there is no phrase in it.")
     _check_learner(structure, learner, settings or {})
     resolved = resolve(declared(structure, learner), chosen.settings | dict(settings or {}))
     parse_class_weights(resolved)
     LEARNERS[learner].check(resolved)
     resolved |= LEARNERS[learner].fixed
     _check_structure(structure, learner, resolved)
-    own = bool(features or task or lists)
+    own = bool(features or task or lists or dictionary)
     features = features or STRUCTURES[structure].features or chosen.features
-    return Recipe(structure, features, learner, seed, dict(lists or {}), resolved, own)
+    return Recipe(structure, features, learner, seed, dict(lists or {}), resolved, own, dictionary)
 
 
 def goes_on(saved: SavedModel) -> bool:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from marginalia import _core
 from marginalia.corpus.blocks import ATTRIBUTES
+from marginalia.corpus.tokenizers import tokenizer_of
 from marginalia.decode.structures import STRUCTURES
 from marginalia.decode.tagger import Tagger
 from marginalia.errors import DataError, SettingsError
@@ -84,9 +85,9 @@ class Training:
         self._program = start.program if start is not None else self._load_program(corpus)
         for data in (corpus, dev):
             _check_attributes(self._program, data)
-        self._phrases = load_phrases(self._program) if start is None else phrases_of(start)
+        self._phrases = self._load_phrases() if start is None else phrases_of(start)
         kind, settings = STRUCTURES[recipe.structure], recipe.settings
-        compiled = kind.compile(self._program, corpus.layout.columns, self._phrases)
+        compiled = kind.compile(self._program, corpus.layout.columns, self._phrases | self._thinned())
         self.coder = LabelCoder(corpus, settings, start)
         self.data = TrainingSet(
             corpus, lambda index: kind.extraction(compiled, index, settings), self.coder, settings, warm
@@ -101,7 +102,9 @@ class Training:
         )
         self._run = LEARNERS[recipe.learner].run(self._setup())
         unit = unit_of(recipe.settings)
-        self._dev = None if dev is None else DevSet(dev, self.data.extraction, self.coder, unit)
+        whole = kind.compile(self._program, corpus.layout.columns, self._phrases)
+        extraction = kind.extraction(whole, self.data.index, settings)
+        self._dev = None if dev is None else DevSet(dev, extraction, self.coder, unit)
         self._best: _core.SparseRows | None = None
         self._best_voters: tuple[_core.WeightTable, int] | None = None
         self._best_lessons: _core.Lessons | None = None
@@ -125,15 +128,30 @@ class Training:
         layout = corpus.layout
         if layout.format == "crfsuite":
             return self._explicit()
-        templates = STRUCTURES[self.recipe.structure].list_templates
-        return load_features(self.recipe.features, layout.columns, layout.label, self.recipe.lists, templates)
+        recipe, templates = self.recipe, STRUCTURES[self.recipe.structure].list_templates
+        labels = recipe.dictionary.labels if recipe.dictionary is not None else ()
+        return load_features(recipe.features, layout.columns, layout.label, recipe.lists, templates, labels)
+
+    def _load_phrases(self) -> dict[str, _core.PhraseSet]:
+        known, dictionary = load_phrases(self._program), self.recipe.dictionary
+        if dictionary is None:
+            return known
+        return known | dictionary.lists(tokenizer_of(self._layout.format, self._layout.options))
+
+    def _thinned(self) -> dict[str, _core.PhraseSet]:
+        """The dictionary's lists as training sees them, if it does not see all phrases."""
+        hidden = self.recipe.settings["dictionary-dropout"]
+        lists = {name: self._phrases[name] for name in self._program.dictionary}
+        return {name: phrases.thinned(hidden, self.recipe.seed) for name, phrases in lists.items()}
 
     def _explicit(self) -> Program:
         """The features are those of the data; others that were asked for are refused."""
-        if self.recipe.own_features and (self.recipe.features != ATTRIBUTES or self.recipe.lists):
+        if self.recipe.own_features and (
+            self.recipe.features != ATTRIBUTES or self.recipe.lists or self.recipe.dictionary
+        ):
             raise SettingsError(
                 f"features: found '{self.recipe.features}', but the data have explicit attributes, which are "
-                "the features: choose no task, features or lists."
+                "the features: choose no task, features, lists or dictionary."
             )
         return EXPLICIT
 
