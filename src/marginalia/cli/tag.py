@@ -51,11 +51,8 @@ break the fewest, and standard error says which (docs/constraints.md)."""
 _EXAMPLES = """\
   marginalia tag model.mg input.txt -o output.txt
   zcat big.txt.gz | marginalia tag model.mg --threads 2 | gzip > big.tagged.gz
-  marginalia tag model.mg recipes.txt --format plain --tokenizer words
-  marginalia tag model.mg input.txt --confidence --nbest 5
-  marginalia tag model.mg input.txt --constrain "at most 1 TITLE" --constrain "TITLE before BODY"
-  marginalia tag model.mg half-labelled.txt --given label
-  zcat big.txt.gz | marginalia tag model.mg --dictionary names.tsv --reload
+  marginalia tag model.mg input.txt --confidence --nbest 5 --constrain "at most 1 TITLE"
+  marginalia tag model.mg half-labelled.txt --given label --dictionary names.tsv
 """
 
 

@@ -97,7 +97,9 @@ def _typical(saved: SavedModel) -> float:
 def _examples(tagger: Tagger, corpus: Corpus) -> tuple[list[Example], list[str]]:
     """The examples of a corpus, and all labels: the model's and new ones."""
     saved, found = tagger.saved, []
-    coder = LabelCoder(corpus, {"encode": "auto"} | saved.settings | {"repair": False}, saved)
+    coder = LabelCoder(
+        corpus, {"encode": "auto"} | saved.settings | {"repair": False, "partial": False}, saved
+    )
     for block in corpus.blocks():
         ids = coder.encode(block, grow=True)
         unit = unit_of({"unit": "sentence"} | saved.settings)(block)
