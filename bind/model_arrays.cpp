@@ -78,6 +78,6 @@ ModelArrays take_arrays(const nb::dict& arrays) {
   if (arrays.contains("edge")) take(arrays, "edge", a.short_keys.empty() ? a.edge : a.edge_bits, result);
   take(arrays, "constant_at", result.constant_at, result);
   take(arrays, "constants", result.constants, result);
-  if (arrays.contains("vote_steps")) take_votes(arrays, result);
+  if (arrays.contains("vote_steps") || arrays.contains("vote_versions")) take_votes(arrays, result);
   return result;
 }

@@ -32,7 +32,7 @@ edge:
 @pytest.fixture(scope="session")
 def taggers(toys: Callable[..., Any], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """By name: a plain one; one with edge features, a phrase list, another encoding, order 2 and provenance;
-    one of segments; the second one with two corrections; shrunk ones."""
+    one of segments; one whose versions vote; the second one with two corrections; shrunk ones."""
     folder = tmp_path_factory.mktemp("templates")
     (folder / "templates.txt").write_text(TEMPLATES)
     (folder / "segments.txt").write_text(SEGMENTS)
@@ -43,6 +43,7 @@ def taggers(toys: Callable[..., Any], tmp_path_factory: pytest.TempPathFactory) 
     found = {
         "segments": mg.train(toys(12), passes=2, **segments),
         "plain": mg.train(toys(12), passes=2, names=False),
+        "voted": mg.train(toys(12), passes=2, average="vote"),
         "full": mg.train(toys(40), passes=3, dev=toys(10, seed=2), **full),
     }
     asked = {"word": ["x1", "new", "y2"], "tag": ["T0", "T1", "T2"]}
@@ -52,7 +53,7 @@ def taggers(toys: Callable[..., Any], tmp_path_factory: pytest.TempPathFactory) 
     return found
 
 
-@pytest.fixture(params=["plain", "full", "segments", "corrected", "16 bits", "8 bits"])
+@pytest.fixture(params=["plain", "voted", "full", "segments", "corrected", "16 bits", "8 bits"])
 def tagger(request: pytest.FixtureRequest, taggers: dict[str, mg.Tagger]) -> mg.Tagger:
     return taggers[request.param]
 
