@@ -13,6 +13,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "base/hash.hpp"
 #include "search/constraints.hpp"
 #include "search/lattice.hpp"
 #include "search/structure.hpp"
@@ -33,11 +34,13 @@ struct Merit {
 template <class Walks>
 class ConstrainedSearch {
  public:
-  // All must outlive it. `keep`: for all outputs, else for the best one alone.
-  ConstrainedSearch(const Walks& walks, const Demands& demands, const Watch& watch, bool keep)
-      : walks_(walks), demands_(demands), watch_(watch), keep_(keep) {}
+  // All must outlive it. `keep`: for all outputs, else for the best one alone. `width`: go on from no more
+  // than so many of the best places at a token, which may lose the best output.
+  ConstrainedSearch(const Walks& walks, const Demands& demands, const Watch& watch, bool keep,
+                    std::size_t width = SIZE_MAX)
+      : walks_(walks), demands_(demands), watch_(watch), keep_(keep), width_(width) {}
 
-  // False if that would take too much memory.
+  // False if that would take too much memory or time.
   bool run();
   // After run(): the best output; nothing if the structure has no legal one.
   std::optional<Output> best() const;
@@ -48,6 +51,9 @@ class ConstrainedSearch {
   static constexpr std::uint32_t kNone = UINT32_MAX;
   // Places, of which 12 bytes stay; or places and arcs, if all outputs are kept, of 48 and 32 bytes.
   static constexpr std::size_t kMostMade = std::size_t{1} << 26, kMostKept = std::size_t{1} << 23;
+  // Steps from place to place: a second or two, more for very long sentences.
+  std::size_t most_steps() const { return (std::size_t{1} << 25) + walks_.length() * 4096; }
+  bool too_much() const { return made_ > (keep_ ? kMostKept : kMostMade) || taken_ > most_steps(); }
 
   struct Place {  // an open or closed state at a token, with a memory
     std::uint64_t memory;
@@ -55,7 +61,6 @@ class ConstrainedSearch {
     std::uint32_t state;
     std::uint32_t from;    // the place before it on the best way
     std::uint32_t tokens;  // closed: of its part
-    std::uint32_t twin;    // another place with the same state
     std::uint32_t arcs;    // all ways to it
   };
   struct Arc {
@@ -67,7 +72,7 @@ class ConstrainedSearch {
   };
   struct Layer {  // all places at a token
     std::vector<Place> places;
-    std::vector<std::uint32_t> first;  // by state
+    std::vector<std::uint32_t> slots;  // places by a hash of state and memory; twice as many, or more
     std::vector<Trace> traces;
   };
   struct Step {    // of an output that is looked for from its end
@@ -86,12 +91,15 @@ class ConstrainedSearch {
     }
   };
 
-  void reach(Layer& layer, std::size_t states, std::size_t state, std::uint64_t memory, const Merit& merit,
-             const Merit& step, std::uint32_t from, std::uint32_t tokens);
+  static std::uint32_t& slot_of(Layer& layer, std::size_t state, std::uint64_t memory);
+  static void make_room(Layer& layer);
+  void reach(Layer& layer, std::size_t state, std::uint64_t memory, const Merit& merit, const Merit& step,
+             std::uint32_t from, std::uint32_t tokens);
   void open(std::size_t t);
   void close(std::size_t t);
   void end();
   void leave(Layer& layer) const;
+  Merit least_good(const Layer& layer) const;
   void push(const Merit& so_far, const Step& step);
   void expand(const Step& step, std::uint32_t number);
   Output output_of(std::uint32_t step) const;
@@ -100,7 +108,8 @@ class ConstrainedSearch {
   const Demands& demands_;
   const Watch& watch_;
   bool keep_;
-  std::size_t made_ = 0;
+  std::size_t width_;
+  std::size_t made_ = 0, taken_ = 0;  // places and arcs; steps
   std::vector<Layer> open_, closed_;
   Layer end_;
   std::vector<Arc> arcs_;
@@ -110,19 +119,38 @@ class ConstrainedSearch {
   std::uint64_t pushed_ = 0;
 };
 
+// Where the number of a place is kept, or kNone.
 template <class Walks>
-void ConstrainedSearch<Walks>::reach(Layer& layer, std::size_t states, std::size_t state,
-                                     std::uint64_t memory, const Merit& merit, const Merit& step,
-                                     std::uint32_t from, std::uint32_t tokens) {
+std::uint32_t& ConstrainedSearch<Walks>::slot_of(Layer& layer, std::size_t state, std::uint64_t memory) {
+  const std::size_t mask = layer.slots.size() - 1;
+  std::size_t at = scrambled(memory * 0x9e3779b97f4a7c15ULL + state) & mask;
+  const auto is_other = [&](std::uint32_t number) {
+    return number != kNone && (layer.places[number].state != state || layer.places[number].memory != memory);
+  };
+  while (is_other(layer.slots[at])) at = (at + 1) & mask;
+  return layer.slots[at];
+}
+
+template <class Walks>
+void ConstrainedSearch<Walks>::make_room(Layer& layer) {
+  if (layer.places.size() * 2 < layer.slots.size()) return;
+  layer.slots.assign(std::max<std::size_t>(64, layer.slots.size() * 2), kNone);
+  for (std::uint32_t i = 0; i < layer.places.size(); ++i)
+    slot_of(layer, layer.places[i].state, layer.places[i].memory) = i;
+}
+
+template <class Walks>
+void ConstrainedSearch<Walks>::reach(Layer& layer, std::size_t state, std::uint64_t memory,
+                                     const Merit& merit, const Merit& step, std::uint32_t from,
+                                     std::uint32_t tokens) {
+  ++taken_;
   if (merit.score == kIllegal) return;
-  if (layer.first.empty()) layer.first.assign(states, kNone);
-  std::uint32_t found = layer.first[state];
-  while (found != kNone && layer.places[found].memory != memory) found = layer.places[found].twin;
-  if (found == kNone) {
-    found = static_cast<std::uint32_t>(layer.places.size());
-    layer.places.push_back(
-        {memory, merit, static_cast<std::uint32_t>(state), from, tokens, layer.first[state], kNone});
-    layer.first[state] = found;
+  make_room(layer);
+  std::uint32_t& slot = slot_of(layer, state, memory);
+  const std::uint32_t found = slot == kNone ? static_cast<std::uint32_t>(layer.places.size()) : slot;
+  if (slot == kNone) {
+    slot = found;
+    layer.places.push_back({memory, merit, static_cast<std::uint32_t>(state), from, tokens, kNone});
     ++made_;
   } else if (merit.better_than(layer.places[found].best)) {
     Place& place = layer.places[found];
@@ -139,23 +167,24 @@ void ConstrainedSearch<Walks>::reach(Layer& layer, std::size_t states, std::size
 // The parts that begin at token t, after those that were closed before it.
 template <class Walks>
 void ConstrainedSearch<Walks>::open(std::size_t t) {
-  const std::size_t states = walks_.open_states(t);
   if (t == 0) {
     walks_.for_starts([&](std::size_t state, double score) {
-      reach(open_[0], states, state, Watch::kStart, {0, score}, {0, score}, kNone, 0);
+      reach(open_[0], state, Watch::kStart, {0, score}, {0, score}, kNone, 0);
     });
     return;
   }
   const std::vector<Place>& before = closed_[t - 1].places;
-  for (std::uint32_t from = 0; from < before.size(); ++from) {
+  const Merit least = least_good(closed_[t - 1]);
+  for (std::uint32_t from = 0; from < before.size() && !too_much(); ++from) {
     const Place place = before[from];
+    if (least.better_than(place.best)) continue;
     const std::uint32_t left = walks_.label_of_closed(place.state);
     std::array<std::optional<Watch::Left>, 3> leaving;  // by the relation to what follows
     walks_.for_next(t, place.state, [&](std::size_t state, double score) {
       const std::uint8_t after = demands_.relation(t, left, walks_.label(state, 0));
       if (!leaving[after]) leaving[after] = watch_.leave(t - 1, left, after, place.memory);
       const Merit step{leaving[after]->violations, score};
-      reach(open_[t], states, state, leaving[after]->memory, place.best + step, step, from, 0);
+      reach(open_[t], state, leaving[after]->memory, place.best + step, step, from, 0);
     });
   }
 }
@@ -164,8 +193,10 @@ void ConstrainedSearch<Walks>::open(std::size_t t) {
 template <class Walks>
 void ConstrainedSearch<Walks>::close(std::size_t t) {
   const std::vector<Place>& places = open_[t].places;
-  for (std::uint32_t from = 0; from < places.size(); ++from) {
+  const Merit least = least_good(open_[t]);
+  for (std::uint32_t from = 0; from < places.size() && !too_much(); ++from) {
     const Place& place = places[from];
+    if (least.better_than(place.best)) continue;
     Watch::Left inside{place.memory, 0};
     for (std::size_t tokens = 1; tokens <= walks_.longest(t); ++tokens) {
       const std::size_t last = t + tokens - 1;
@@ -178,8 +209,8 @@ void ConstrainedSearch<Walks>::close(std::size_t t) {
         inside = {left.memory, inside.violations + left.violations};
       }
       const Merit step{inside.violations, walks_.part(t, place.state, tokens)};
-      reach(closed_[last], walks_.closed_states(last), walks_.closed(place.state, tokens), inside.memory,
-            place.best + step, step, from, static_cast<std::uint32_t>(tokens));
+      reach(closed_[last], walks_.closed(place.state, tokens), inside.memory, place.best + step, step, from,
+            static_cast<std::uint32_t>(tokens));
     }
   }
 }
@@ -192,14 +223,27 @@ void ConstrainedSearch<Walks>::end() {
     const Place& place = places[from];
     const Watch::Left left = watch_.leave(last, walks_.label_of_closed(place.state), kApart, place.memory);
     const Merit step{left.violations, walks_.end(place.state)};
-    reach(end_, 1, 0, Watch::kStart, place.best + step, step, from, 0);
+    reach(end_, 0, Watch::kStart, place.best + step, step, from, 0);
   }
+}
+
+// The last of the best places at a token, of which there may be no more than the width.
+template <class Walks>
+Merit ConstrainedSearch<Walks>::least_good(const Layer& layer) const {
+  if (layer.places.size() <= width_) return {UINT32_MAX, kIllegal};
+  std::vector<Merit> merits;
+  merits.reserve(layer.places.size());
+  for (const Place& place : layer.places) merits.push_back(place.best);
+  const auto last = merits.begin() + static_cast<std::ptrdiff_t>(width_ - 1);
+  std::nth_element(merits.begin(), last, merits.end(),
+                   [](const Merit& a, const Merit& b) { return a.better_than(b); });
+  return *last;
 }
 
 // All ways from a layer have been taken: only what is needed to come back stays.
 template <class Walks>
 void ConstrainedSearch<Walks>::leave(Layer& layer) const {
-  layer.first = std::vector<std::uint32_t>();  // not {}, which would keep the memory
+  layer.slots = std::vector<std::uint32_t>();  // not {}, which would keep the memory
   if (keep_) return;
   layer.traces.reserve(layer.places.size());
   for (const Place& place : layer.places) layer.traces.push_back({place.state, place.from, place.tokens});
@@ -215,7 +259,7 @@ bool ConstrainedSearch<Walks>::run() {
     if (t > 0) leave(closed_[t - 1]);
     close(t);
     leave(open_[t]);
-    if (made_ > (keep_ ? kMostKept : kMostMade)) return false;
+    if (too_much()) return false;
   }
   if (walks_.length() == 0) return true;
   end();
@@ -301,7 +345,8 @@ struct Constrained {
   bool exact = true;  // is it known that no other one meets them better, or as well with a higher score?
 };
 
-inline constexpr std::size_t kMostTried = 10000;  // outputs, one after another
+inline constexpr std::size_t kMostTried = 2000;  // outputs, one after another
+inline constexpr std::size_t kWidth = 2048;      // places at a token, where all would be too many
 
 // `free` is the best of all outputs. Demands are only watched once an output breaks them: if the best output
 // under some of the demands breaks no others, it is the best under all of them.
@@ -310,34 +355,44 @@ Constrained constrained(const Walks& walks, const Demands& demands, const Output
   std::vector<std::size_t> broken;
   Constrained found{free, demands.violations(free, broken), true};
   if (found.violations == 0) return found;
-  const auto offer = [&](const Output& output) {  // of two, the one that breaks less; else the earlier one
+  const auto offer = [&](const Output& output) {
     broken.clear();
     const std::uint32_t violations = demands.violations(output, broken);
-    if (violations < found.violations) found = {output, violations, true};
+    const Merit merit{violations, walks.score(output)};
+    if (merit.better_than({found.violations, walks.score(found.output)})) found = {output, violations, true};
     return violations;
   };
+  const auto is_in = [](const Watch& watch) { return [&](std::size_t demand) { return watch.has(demand); }; };
   Watch watch(demands);
   for (;;) {
     Watch more = watch;
     const bool room = std::all_of(broken.begin(), broken.end(),
                                   [&](std::size_t demand) { return more.has(demand) || more.add(demand); });
     ConstrainedSearch<Walks> search(walks, demands, more, false);
-    if (!room || !search.run()) break;
-    const std::optional<Output> best = search.best();
-    if (!best) return found;  // there is no legal output: the free one is as good as any
-    watch = more;
-    const std::uint32_t violations = offer(*best);
-    if (std::all_of(broken.begin(), broken.end(), [&](std::size_t demand) { return watch.has(demand); }))
-      return {*best, violations, true};
+    if (room && search.run()) {
+      const std::optional<Output> best = search.best();
+      if (!best) return found;  // there is no legal output: the free one is as good as any
+      watch = more;
+      const std::uint32_t violations = offer(*best);
+      if (std::all_of(broken.begin(), broken.end(), is_in(watch))) return {*best, violations, true};
+      continue;
+    }
+    // Too much to remember. What is left of the product if only the best places count ...
+    ConstrainedSearch<Walks> narrow(walks, demands, more, false, kWidth);
+    if (narrow.run())
+      if (const std::optional<Output> best = narrow.best()) offer(*best);
+    break;
   }
-  // Too much to remember: the outputs that meet what can be remembered, one after another.
-  ConstrainedSearch<Walks> search(walks, demands, watch, true);
+  // ... and the outputs that meet what can be remembered, one after another: if one of them meets everything,
+  // no other that does is better.
   found.exact = false;
+  ConstrainedSearch<Walks> search(walks, demands, watch, true);
   if (!search.run()) return found;
-  for (std::size_t i = 0; i < kMostTried && found.violations != 0; ++i) {
+  for (std::size_t i = 0; i < kMostTried; ++i) {
     const std::optional<Output> next = search.next();
     if (!next) break;
-    if (offer(*next) != 0) found.exact = false;
+    if (offer(*next) == 0) return {*next, 0, true};
+    found.exact = false;
   }
   return found;
 }

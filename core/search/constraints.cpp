@@ -76,7 +76,10 @@ Demands::Demands(const Rules& rules, const Places& places, std::size_t length)
     require(first < length);
     begins_[first] = 1;
   }
-  for (const auto& count : rules.counts) most_.push_back(count.most == kNoLimit ? count.least : count.most);
+  for (const auto& count : rules.counts) {
+    const std::size_t most = count.most == kNoLimit ? count.least : count.most;
+    most_.push_back(static_cast<std::uint32_t>(std::min(most, length)));  // there are no more tokens
+  }
   for (const auto& span : places.spans)
     require(span.first <= span.last && span.last < length && span.set < rules.sets.size());
   most_.resize(most_.size() + rules.orders.size() + rules.neighbours.size() + places.spans.size(), 1);

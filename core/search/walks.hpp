@@ -16,8 +16,6 @@ struct ChainWalks {
   const Lattice& lattice;
 
   std::size_t length() const { return lattice.length; }
-  std::size_t open_states(std::size_t t) const { return lattice.states(t); }
-  std::size_t closed_states(std::size_t t) const { return lattice.states(t); }
   std::size_t longest(std::size_t) const { return 1; }
 
   template <class F>
@@ -57,8 +55,6 @@ struct SegmentWalks {
   const SegmentScores& scores;  // of the whole sentence
 
   std::size_t length() const { return scores.length; }
-  std::size_t open_states(std::size_t) const { return shape.types(); }
-  std::size_t closed_states(std::size_t) const { return 2 * shape.types(); }
   std::size_t longest(std::size_t t) const { return scores.longest(t); }
 
   template <class F>

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cli_world import COLUMNS, Run, corpus, without_last_column
@@ -113,6 +114,29 @@ def test_given_spans_of_records(run: Run, words: Path, tmp_path: Path) -> None:
     status, out, told = run("tag", words, path, "--format", "jsonl", "--constrain", "1=I-NP")
     assert [json.loads(line)["broken"] for line in out.splitlines()] == [["1=I-NP"]] * 2
     assert "sentence 1" in told
+
+
+@pytest.mark.parametrize("spans", [[[0, 6, "NP"]], [[0, 7, "NP"], [4, 11, "PP"]]])
+def test_given_spans_are_never_dropped(run: Run, words: Path, tmp_path: Path, spans: list[Any]) -> None:
+    path = tmp_path / "some.jsonl"
+    path.write_text(json.dumps({"text": " ".join(SENTENCE), "spans": spans}) + "\n")
+    words_alone = ["tag", words, path, "--format", "jsonl", "--tokenizer", "whitespace", "--given", "spans"]
+    status, _, told = run(*words_alone)
+    assert status == 1
+    assert "do not fit the tokens" in told
+    assert run(*words_alone, "--misaligned", "drop")[0] == 0
+
+
+def test_eval(run: Run, model: Path, data: Path) -> None:
+    free = json.loads(run("eval", model, data / "test.txt", "--json")[1])
+    status, out, _ = run("eval", model, data / "test.txt", "--json", "--constrain", "never NP")
+    assert status == 0
+    assert json.loads(out)["f1"] < free["f1"]
+    status, _, told = run(
+        "eval", "--gold", data / "test.txt", "--pred", data / "test.txt", "--constrain", "never NP"
+    )
+    assert status == 2
+    assert "are for MODEL TEST" in told
 
 
 def test_the_best_of_those_that_meet_them(run: Run, model: Path, data: Path) -> None:

@@ -205,7 +205,7 @@ def test_more_than_can_be_remembered(seed: int, possible: bool) -> None:
     sets = np.zeros((3, 3, 3, 3), np.uint8)
     for label in range(3):
         sets[label, label] = 1
-    counts = [(int(rng.integers(3)), 1 if possible else 2**20, 2**20 + i) for i in range(8)]
+    counts = [(int(rng.integers(3)), 1 if possible else 2**20, 2**20 + i) for i in range(30)]
     demanded = Demanded(np.zeros((3, 3), np.uint8), sets, [], counts, [], [], [], [])
     outputs = lattice.constrained(demanded.rules(), *demanded.rows())
     first = tuple(next(iter(outputs))[0].tolist())
@@ -217,6 +217,28 @@ def test_more_than_can_be_remembered(seed: int, possible: bool) -> None:
         assert first == expected[0]
     if possible:
         assert outputs.violations == least == 0
+
+
+def test_more_than_there_is_time_for() -> None:
+    """Counts that make far too many states: an output comes soon, flagged, and better than the free one."""
+    rng = np.random.default_rng(1)
+    labels, length = 12, 80
+    shape = _core.ChainShape(
+        labels, 1, True, *(np.ones(n, np.uint8) for n in (labels, labels**2, labels)), True
+    )
+    lattice = _core.Lattice(
+        shape, rng.normal(size=length * labels), np.zeros(0), rng.normal(size=shape.constants)
+    )
+    sets = np.zeros((labels, labels, 3, 3), np.uint8)
+    sets[range(labels), range(labels)] = 1
+    counts: list[tuple[int, int, int | None]] = [(label, 4 + label, 5 + label) for label in range(7)]
+    demanded = Demanded(np.zeros((labels, labels), np.uint8), sets, [], counts, [], [], [], [])
+    outputs = lattice.constrained(demanded.rules(), *demanded.rows())
+    free = tuple(lattice.best()[0].tolist())
+    assert not outputs.exact
+    assert outputs.violations < demanded.violations(free, [0])
+    first = tuple(next(iter(outputs))[0].tolist())
+    assert demanded.violations(first, [0]) == outputs.violations
 
 
 def test_nothing_is_demanded_of_no_tokens() -> None:

@@ -261,9 +261,38 @@ def test_objects_say_the_same_as_words() -> None:
     assert str(mg.Count("X", 1, 3)) == "at least 1 X and at most 3 X"
 
 
+def test_names_with_blanks_and_bars(tmp_path: Path) -> None:
+    """Labels of plain tags may be anything."""
+    tags = ["a b", "a|b", "a", "b", "_"]
+    data = [([f"w{i}" for i in range(5)], tags), (["w0", "w1"], ["a b", "a|b"])] * 4
+    tagger = mg.train(data)
+    for said in (
+        mg.At(1, 1, ("a b", "a")),
+        mg.Count("a b", 0, 1),
+        mg.Before("a b", "a"),
+        mg.Only(("a b", "a|b")),
+    ):
+        assert constraint(str(said)) == said
+    assert tagger.tag(["w9", "w9"], constraints=['1="a b"', "2=a|b"]).labels == ("a b", "a|b")
+    assert tagger.tag(["w9", "w9"], constraints=mg.given(["a|b", "b|a"])).labels[0] == "a|b"
+    assert tagger.tag(["w9", "w9"], constraints=mg.given(["a|b", "b|a"])).labels[1] in ("a", "b")
+
+
+def test_no_tokens_and_no_constraints(taggers: dict[str, mg.Tagger]) -> None:
+    nothing: dict[str, list[str]] = {"word": [], "tag": []}
+    assert taggers["IOB2"].tag(nothing, constraints="at least 1 X").broken == ()
+    assert taggers["IOB2"].nbest(nothing, 1, constraints="at least 1 X")[0].broken == ()
+    columns = {"word": ["x1"], "tag": ["T0"]}
+    assert taggers["IOB2"].tag(columns, constraints=None) == taggers["IOB2"].tag(columns)
+    assert constraint("Exactly 2 X") == constraint("exactly 2 X")
+
+
 @pytest.mark.parametrize(
     ("said", "message"),
     [
+        (5, "found 5, expected a text"),
+        ([5], "found 5, expected a text"),
+        ("at least 9999999999 X", "least <= most <= 1,000,000,000"),
         ("", "found '', expected something like 3=B-NP"),
         ("at most X", "expected something like"),
         ("0=O", "tokens from 1 on"),

@@ -58,11 +58,14 @@ class Demanded:
         """For the tagger."""
         return {"constraints": self.constraints, "given": self.given}
 
-    def layout(self, layout: Layout) -> Layout:
-        """How to read the input so that what is given is there."""
+    def layout(self, layout: Layout, misaligned: str | None = None) -> Layout:
+        """How to read the input so that what is given is there; `misaligned`: what the user said of spans
+        that cut tokens."""
         if self.given is None:
             return layout
         known = _GIVEN.get(layout.format, layout.columns)
+        if self.given == "spans" and layout.format == "jsonl":  # what is to be kept must not be dropped
+            return replace(layout, options=layout.options | {"misaligned": misaligned or "error"})
         if layout.format == "conllu" and self.given not in known:
             return replace(layout, columns=(*layout.columns, self.given))
         if self.given not in known:
@@ -79,20 +82,14 @@ class Demanded:
     def tell(self) -> None:
         """Says which sentences break constraints, on standard error."""
         for number, said in self._broken[:_MOST_TOLD]:
-            print(
-                f"sentence {number}: no labels meet all constraints; broken: {', '.join(said)}",
-                file=sys.stderr,
-            )
+            _note(f"sentence {number}: no labels meet all constraints; broken: {', '.join(said)}")
         if len(self._broken) > _MOST_TOLD:
-            more = len(self._broken) - _MOST_TOLD
-            print(f"… and {more:,} more of {self._sentences:,} sentences", file=sys.stderr)
+            _note(f"… and {len(self._broken) - _MOST_TOLD:,} more of {self._sentences:,} sentences")
         if self._inexact:
-            print(
-                f"{self._inexact:,} sentences may have better labels: not all could be searched for so many "
-                "constraints",
-                file=sys.stderr,
-            )
+            _note(f"{self._inexact:,} sentences may have better labels: not all could be searched")
         for number in sorted(n for n in self.constraints.by_sentence if n > self._sentences):
-            print(
-                f"constraints for sentence {number}: there are {self._sentences:,} sentences", file=sys.stderr
-            )
+            _note(f"constraints for sentence {number}: there are {self._sentences:,} sentences")
+
+
+def _note(text: str) -> None:
+    print(f"marginalia: note: {text}", file=sys.stderr)

@@ -8,6 +8,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from marginalia.cli.arguments import UsageError, Verbs, add_reading, add_threads, natural, verb_parser
+from marginalia.cli.demanded import add_constraints, constraints_of
 from marginalia.cli.dictionaries import add_dictionary, with_dictionaries
 from marginalia.cli.layouts import model_layout
 from marginalia.cli.reading import (
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from marginalia.corpus.answers import BlockConfidence
     from marginalia.corpus.batches import Layout
     from marginalia.decode import Tagger
+    from marginalia.decode.constraints import Constraints
     from marginalia.evaluate import Comparison, Reliability, Report
 
 _DESCRIPTION = """\
@@ -70,6 +72,7 @@ def add_parser(verbs: Verbs) -> None:
         "--reliability-plot", metavar="FILE", help="the same as a picture, .svg or .png (needs matplotlib)"
     )
     parser.add_argument("--confusion", action="store_true", help="all confused label pairs, not just ten")
+    add_constraints(parser)
     add_dictionary(parser)
     add_threads(parser, "threads that tag")
     add_reading(parser, "as the model's training data; with --gold by suffix")
@@ -113,7 +116,8 @@ def evaluate_model(args: argparse.Namespace, places: dict[str, str]) -> Result:
     layout = model_layout(tagger.saved, args)
     tagger = with_dictionaries(tagger, args, layout)
     sure: list[BlockConfidence] | None = [] if _wants_reliability(args) else None
-    columns = tagged(tagger, places[args.test], layout, numbering, args.threads or 1, sure)
+    source, said = places[args.test], constraints_of(args)
+    columns = tagged(tagger, source, layout, numbering, args.threads or 1, sure, said)
     columns[0].file = args.test
     report, comparison = _scored(args, places, layout, columns, numbering, tagger.saved.scheme is not None)
     return report, comparison, _reliabilities(columns, numbering, sure) if sure else {}
@@ -145,6 +149,7 @@ def tagged(
     numbering: Numbering,
     threads: int = 1,
     sure: list[BlockConfidence] | None = None,
+    constraints: Constraints | None = None,
 ) -> tuple[Labelled, Labelled]:
     """The gold labels of a file, and those that a model gives it; `sure`: gets how sure it is of them."""
     from marginalia.cli.labelled import Labelled, gold_ids, labelled_batches
@@ -153,7 +158,8 @@ def tagged(
 
     gold, predicted = Labelled(source), Labelled(source)
     batches = (named(batch, tagger) for batch in labelled_batches(source, layout))
-    for batch, answer in tagger.tag_batches(batches, threads, confidence=sure is not None):
+    options: dict[str, Any] = {"confidence": sure is not None, "constraints": constraints}
+    for batch, answer in tagger.tag_batches(batches, threads, **options):
         if sure is not None and answer.confidence is not None:
             sure.append(answer.confidence)
         if layout.partial:
@@ -216,8 +222,8 @@ def _check(args: argparse.Namespace) -> None:
         raise UsageError(
             "--reliability is for MODEL TEST: a file of predictions does not say how sure they are."
         )
-    if by_files and args.dictionary:
-        raise UsageError("--dictionary is for MODEL TEST.")
+    if by_files and (args.dictionary or args.constrain or args.constraints):
+        raise UsageError("--dictionary, --constrain and --constraints are for MODEL TEST.")
     if args.reliability_plot:
         from marginalia.cli.plot import check_plot
 

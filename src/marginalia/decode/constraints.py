@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from marginalia.config import suggestion
 from marginalia.corpus.records import Span
@@ -20,6 +20,7 @@ from marginalia.errors import DataError, SettingsError
 UNTYPED = "word"  # what a span is called if spans have no types
 UNKNOWN = "_"  # a label that is not given
 ANY_LABEL = "*-"
+_BLANK = "\0"  # stands for a blank in quotes
 _MOST = 10**9
 
 
@@ -35,7 +36,7 @@ class At(NamedTuple):
 
     def __str__(self) -> str:
         place = f"{self.first}" if self.first == self.last else f"{self.first}-{self.last}"
-        return f"{place}{'!=' if self.forbid else '='}{'|'.join(self.names)}"
+        return f"{place}{'!=' if self.forbid else '='}{'|'.join(map(_quoted, self.names))}"
 
 
 class Count(NamedTuple):
@@ -46,10 +47,11 @@ class Count(NamedTuple):
     most: int | None = None
 
     def __str__(self) -> str:
+        name = _quoted(self.name)
         if self.most == self.least != 0:
-            return f"exactly {self.least} {self.name}"
-        said = [f"at least {self.least} {self.name}"] if self.least or self.most is None else []
-        return " and ".join([*said, *([] if self.most is None else [f"at most {self.most} {self.name}"])])
+            return f"exactly {self.least} {name}"
+        said = [f"at least {self.least} {name}"] if self.least or self.most is None else []
+        return " and ".join([*said, *([] if self.most is None else [f"at most {self.most} {name}"])])
 
 
 class Before(NamedTuple):
@@ -59,7 +61,7 @@ class Before(NamedTuple):
     second: str
 
     def __str__(self) -> str:
-        return f"{self.first} before {self.second}"
+        return f"{_quoted(self.first)} before {_quoted(self.second)}"
 
 
 class Never(NamedTuple):
@@ -69,7 +71,8 @@ class Never(NamedTuple):
     then: str | None = None
 
     def __str__(self) -> str:
-        return f"never {self.name}" + ("" if self.then is None else f" then {self.then}")
+        then = "" if self.then is None else f" then {_quoted(self.then)}"
+        return f"never {_quoted(self.name)}{then}"
 
 
 class Only(NamedTuple):
@@ -78,21 +81,23 @@ class Only(NamedTuple):
     names: tuple[str, ...]
 
     def __str__(self) -> str:
-        return f"only {' '.join(self.names)}"
+        return f"only {' '.join(map(_quoted, self.names))}"
 
 
 Constraint = At | Count | Before | Never | Only
 
-_AT = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?(!?=)(\S+)")
-_FORMS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Constraint]], ...] = (
-    (_AT, lambda m: At(int(m[1]), int(m[2] or m[1]), tuple(m[4].split("|")), m[3] == "!=")),
-    (re.compile(r"at most ([0-9]{1,9}) (\S+)"), lambda m: Count(m[2], 0, int(m[1]))),
-    (re.compile(r"at least ([0-9]{1,9}) (\S+)"), lambda m: Count(m[2], int(m[1]))),
-    (re.compile(r"exactly ([0-9]{1,9}) (\S+)"), lambda m: Count(m[2], int(m[1]), int(m[1]))),
-    (re.compile(r"never (\S+) then (\S+)"), lambda m: Never(m[1], m[2])),
-    (re.compile(r"never (\S+)"), lambda m: Never(m[1])),
-    (re.compile(r"only (\S+(?: \S+)*)"), lambda m: Only(tuple(m[1].split()))),
-    (re.compile(r"(\S+) before (\S+)"), lambda m: Before(m[1], m[2])),
+_FORMS: tuple[tuple[str, Callable[[re.Match[str]], Constraint]], ...] = (
+    (
+        r"([0-9]+)(?:-([0-9]+))?(!?=)(\S+)",
+        lambda m: At(int(m[1]), int(m[2] or m[1]), _names(m[4]), m[3] == "!="),
+    ),
+    (r"at most ([0-9]+) (\S+)", lambda m: Count(_name(m[2]), 0, int(m[1]))),
+    (r"at least ([0-9]+) (\S+)", lambda m: Count(_name(m[2]), int(m[1]))),
+    (r"exactly ([0-9]+) (\S+)", lambda m: Count(_name(m[2]), int(m[1]), int(m[1]))),
+    (r"never (\S+) then (\S+)", lambda m: Never(_name(m[1]), _name(m[2]))),
+    (r"never (\S+)", lambda m: Never(_name(m[1]))),
+    (r"only (\S+(?: \S+)*)", lambda m: Only(tuple(map(_name, m[1].split())))),
+    (r"(\S+) before (\S+)", lambda m: Before(_name(m[1]), _name(m[2]))),
 )
 _EXPECTED = (
     "3=B-NP, 3!=O, 3-5=NP|VP, at most 1 NP, at least 1 NP, exactly 1 NP, NP before VP, never NP, "
@@ -100,21 +105,41 @@ _EXPECTED = (
 )
 
 
+def _name(text: str) -> str:
+    return text.replace('"', "").replace(_BLANK, " ")
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(_name(part) for part in text.split("|"))
+
+
+def _quoted(name: str) -> str:
+    return f'"{name}"' if " " in name else name
+
+
 def constraint(said: str | Constraint) -> Constraint:
     """What a text stands for; checked as far as it can be without a model."""
     if isinstance(said, str):
-        text = " ".join(said.split())
-        found = next((make(match) for form, make in _FORMS if (match := form.fullmatch(text))), None)
+        # Blanks inside of quotes are no blanks, until the form is known.
+        text = " ".join(re.sub(r'"[^"]*"', lambda m: m[0].replace(" ", _BLANK), said).split())
+        matches = ((re.fullmatch(form, text, re.IGNORECASE), make) for form, make in _FORMS)
+        found = next((make(match) for match, make in matches if match), None)
         if found is None:
             raise SettingsError(f"constraint: found '{said}', expected something like {_EXPECTED}.")
         said = found
-    if isinstance(said, At) and not 1 <= said.first <= said.last:
-        raise SettingsError(f"constraint: found {said}, expected tokens from 1 on, the first one first.")
+    if not isinstance(said, (At, Count, Before, Never, Only)):
+        raise SettingsError(
+            f"constraint: found {said!r}, expected a text, or one of At, Count, Before, Never, Only."
+        )
+    if isinstance(said, At) and not 1 <= said.first <= said.last <= _MOST:
+        raise SettingsError(
+            f"constraint: found {said}, expected tokens from 1 on (to {_MOST:,}), the first one first."
+        )
     if (
         isinstance(said, Count)
         and not 0 <= said.least <= (_MOST if said.most is None else said.most) <= _MOST
     ):
-        raise SettingsError(f"constraint: found {tuple(said)}, expected 0 <= least <= most <= {_MOST}.")
+        raise SettingsError(f"constraint: found {tuple(said)}, expected 0 <= least <= most <= {_MOST:,}.")
     if isinstance(said, (At, Only)) and not all(said.names or [""]):
         raise SettingsError(f"constraint: found {said}, expected names of types or labels.")
     return said
@@ -134,7 +159,9 @@ class Constraints:
         """The same from texts."""
         if isinstance(said, Constraints):
             return said
-        listed = [said] if isinstance(said, (str, At, Count, Before, Never, Only)) else said
+        listed: Iterable[Any] = () if said is None else [said]
+        if isinstance(said, Iterable) and not isinstance(said, (str, At, Count, Before, Never, Only)):
+            listed = said
         some = {number: tuple(map(constraint, texts)) for number, texts in (by_sentence or {}).items()}
         return cls(tuple(map(constraint, listed)), some)
 
@@ -155,7 +182,7 @@ class Constraints:
         return Constraints(self.everywhere + other.everywhere, some)
 
 
-Said = Constraints | str | Constraint | Iterable[str | Constraint]
+Said = Constraints | str | Constraint | Iterable[str | Constraint] | None
 
 
 def read_constraints(source: Source) -> Constraints:
@@ -211,6 +238,13 @@ class Names:
         """The type of a name like `*-NP`."""
         rest = name.removeprefix(ANY_LABEL)
         return self.types.get(rest) if rest != name else None
+
+    def resolved(self, said: Constraint) -> Constraint:
+        """The same, if what looks like several labels is one of which `|` is a part; checked."""
+        if isinstance(said, At) and (whole := "|".join(said.names)) in self.labels:
+            said = said._replace(names=(whole,))
+        self.check(said)
+        return said
 
     def check(self, said: Constraint) -> None:
         """An error for names that the model does not know, and for spans mixed with labels."""

@@ -188,35 +188,31 @@ class Demands:
     ) -> None:
         self.names = Names(shown.labels, shown.scheme)
         self._contexts = Contexts(saved, shown, self.names)
-        self._constraints, self._shown, self._column = constraints, shown, given
-        self._dictionary = dictionary
-        for said in constraints.everywhere:
-            self.names.check(said)
-        by_document = saved.settings.get("unit") == "document"
-        for number, some in constraints.by_sentence.items():
-            for said in some:
-                if by_document and not isinstance(said, At):
-                    raise SettingsError(
-                        f"sentence {number}: found {said}, but this model labels whole documents: only "
-                        "constraints on tokens and spans can be for some of their sentences."
-                    )
-                try:
-                    self.names.check(said)
-                except SettingsError as error:
-                    raise SettingsError(f"sentence {number}: {error}") from None
+        self._shown, self._column, self._dictionary = shown, given, dictionary
+        self._by_document = saved.settings.get("unit") == "document"
+        self._everywhere = tuple(map(self.names.resolved, constraints.everywhere))
+        self._own = {number: self._own_of(number, some) for number, some in constraints.by_sentence.items()}
 
-    @property
-    def last_sentence(self) -> int:
-        """The number of the last sentence that has demands of its own."""
-        return max(self._constraints.by_sentence, default=0)
+    def _own_of(self, number: int, some: Sequence[Constraint]) -> tuple[Constraint, ...]:
+        """The demands on one sentence, by its number; checked."""
+        for said in some:
+            if self._by_document and not isinstance(said, At):
+                raise SettingsError(
+                    f"sentence {number}: found {said}, but this model labels whole documents: only "
+                    "constraints on tokens and spans can be for some of their sentences."
+                )
+        try:
+            return tuple(map(self.names.resolved, some))
+        except SettingsError as error:
+            raise SettingsError(f"sentence {number}: {error}") from None
 
     def of_sentences(self, batch: Batch, before: int) -> list[tuple[Constraint, ...]]:
         """The demands on each sentence of a batch, which stands behind so many others; checked."""
         block = batch.block
         starts = block.table.sentence_starts.tolist()
-        own = self._constraints.by_sentence
         found = [
-            (*own.get(before + s + 1, ()), *self._given(batch, s, starts)) for s in range(len(starts) - 1)
+            (*self._own.get(before + s + 1, ()), *self._given(batch, s, starts))
+            for s in range(len(starts) - 1)
         ]
         for s, some in enumerate(found):
             length = starts[s + 1] - starts[s]
@@ -227,25 +223,25 @@ class Demands:
         phrases: Sequence[Sequence[At]] = [()] * len(found)
         if self._dictionary is not None:
             phrases = self._dictionary.demands(block)
-        everywhere = self._constraints.everywhere
-        return [(*everywhere, *some, *more) for some, more in zip(found, phrases, strict=True)]
+        return [(*self._everywhere, *some, *more) for some, more in zip(found, phrases, strict=True)]
 
-    def _given(self, batch: Batch, s: int, starts: Sequence[int]) -> list[At]:
+    def _given(self, batch: Batch, s: int, starts: Sequence[int]) -> list[Constraint]:
         """The labels or spans of a sentence that are to be kept."""
-        block, first = batch.block, starts[s]
-        if self._column is None:
+        block, first, column = batch.block, starts[s], self._column
+        if column is None:
             return []
-        if self._column == SPANS and batch.sentences is not None:
-            spans = batch.sentences[s].spans
+        if column == SPANS and batch.sentences is not None:
+            spans, column = batch.sentences[s].spans, block.columns[0]
             found = [At(span.start + 1, span.end, (span.label,)) for span in spans]
         else:
-            found = given(block.table.column_slice(block.index(self._column), first, starts[s + 1]))
+            found = given(block.table.column_slice(block.index(column), first, starts[s + 1]))
+        kept = []
         for said in found:
             try:
-                self.names.check(said)
+                kept.append(self.names.resolved(said))
             except SettingsError as error:
-                raise block.error(str(error), first + said.first - 1, block.columns[0]) from None
-        return found
+                raise block.error(str(error), first + said.first - 1, column) from None
+        return kept
 
     def compile(
         self, unit: Block, block: Block, by_sentence: Sequence[Sequence[Constraint]]
@@ -302,8 +298,10 @@ class Demands:
             yield decoder.constrained(block, s, demands), some
 
     def broken(self, labels: Sequence[str], demands: Sequence[Constraint]) -> tuple[str, ...]:
-        """Those demands, as texts, that labels of a sentence do not meet."""
-        return tuple(str(said) for said in demands if not self.names.holds(said, labels))
+        """Those demands, as texts, that labels of a sentence do not meet: none, if there are no labels."""
+        return (
+            () if not labels else tuple(str(said) for said in demands if not self.names.holds(said, labels))
+        )
 
 
 def _wholes(unit: Block, block: Block) -> npt.NDArray[np.intp]:
