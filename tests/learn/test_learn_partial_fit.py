@@ -172,6 +172,10 @@ def test_learners_of_all_data_are_refused(toys: Toys, learner: str, chosen: dict
     model = mg.train(toys(8), learner=learner, passes=2, **chosen)
     with pytest.raises(mg.SettingsError, match="learns from all its data at once"):
         model.partial_fit(toys(2))
+    labeler = mg.Labeler(learner=learner, **chosen)
+    for _ in range(2):  # not at the second batch only
+        with pytest.raises(mg.SettingsError, match="learns from all its data at once"):
+            labeler.partial_fit([x for x, _ in toys(2)], [y for _, y in toys(2)])
 
 
 def test_labels_of_another_scheme_are_refused(toys: Toys) -> None:

@@ -20,7 +20,7 @@ from marginalia.errors import DataError, SettingsError
 from marginalia.evaluate import evaluate
 from marginalia.features.dictionary import Dictionary
 from marginalia.learn.learners import LEARNERS
-from marginalia.learn.recipe import DATA_SETTINGS, FEATURE_SETTINGS
+from marginalia.learn.recipe import DATA_SETTINGS, FEATURE_SETTINGS, check_goes_on
 
 _OWN = {
     "structure": "chain",
@@ -116,8 +116,9 @@ class Labeler:
 
         weights = None if sample_weight is None else list(sample_weight)
         if not self.__sklearn_is_fitted__():
-            once = {"passes": 1, "state": True}
-            return self._take(train(_pairs(X, y), sample_weights=weights, **self._arguments() | once))
+            arguments = self._arguments() | {"passes": 1, "state": True}
+            check_goes_on(arguments["learner"], arguments)
+            return self._take(train(_pairs(X, y), sample_weights=weights, **arguments))
         run = continued(self.model_.saved, _pairs(X, y), threads=self.threads, sample_weights=weights)
         for _ in run:
             pass
