@@ -92,6 +92,7 @@ def corpus_of_records(
     With `partial`, labels may be open.
     """
     records = [_record(item, label, number, partial) for number, item in enumerate(data)]
+    _check_counts(records, label or "label")
     records = _with_attributes(_with_labels(records, label or "label", partial), label or "label")
     if not records:
         raise DataError("found no sentences, expected at least one")
@@ -133,6 +134,16 @@ def _spelled(columns: Mapping[str, Sequence[Any]], label: str, partial: bool) ->
     return {label: [spelled(one) if partial else one for one in columns[label]]}
 
 
+def _check_counts(records: Sequence[Sentence], label: str) -> None:
+    for number, record in enumerate(records, 1):
+        found = len(record.columns.get(label, record))
+        if found != len(record):
+            raise DataError(
+                f"example {number}: found {found} labels, expected {len(record)}, one for each token",
+                line=record.line or None,
+            )
+
+
 def _with_attributes(records: list[Sentence], label: str) -> list[Sentence]:
     """If sequences are attributes of tokens, those without tokens are too."""
     if not any(is_attributes(record.columns.get(ATTRIBUTES, ())) for record in records):
@@ -157,14 +168,18 @@ def _with_labels(records: list[Sentence], label: str, partial: bool) -> list[Sen
     ]
 
 
+def repairs_always(scheme: str | None) -> bool:
+    """Where B and E are optional, an odd one leaves no doubt about the spans."""
+    return scheme in ("IOB1", "IOE1")
+
+
 class LabelCoder:
     """Numbers the labels of block after block, in the scheme to train in."""
 
     def __init__(self, corpus: Corpus, settings: Mapping[str, Any], start: SavedModel | None = None) -> None:
         partial = bool(settings.get("partial"))
         self.scheme = _scheme_of(corpus, settings["scheme"], partial) if start is None else start.scheme
-        # Where B and E are optional, an odd one leaves no doubt about the spans: always repaired.
-        optional = self.scheme in ("IOB1", "IOE1")
+        optional = repairs_always(self.scheme)
         self._label, self._repair = corpus.layout.label, bool(settings["repair"]) or optional
         encode = settings["encode"]
         if encode == "auto":
