@@ -20,7 +20,7 @@ from marginalia.config import Setting, resolve
 from marginalia.corpus.blocks import ATTRIBUTES, Block, pack
 from marginalia.corpus.partial import refuse_open
 from marginalia.corpus.records import Sentence
-from marginalia.corpus.schemes import labels_of_type, split_label
+from marginalia.corpus.schemes import labels_for
 from marginalia.decode.structures import STRUCTURES
 from marginalia.decode.tagger import Tagger
 from marginalia.errors import DataError, ModelError
@@ -137,12 +137,7 @@ def _without_doubles(examples: Sequence[Example]) -> list[Example]:
 
 def _completed(labels: list[str], saved: SavedModel) -> list[str]:
     """With all labels that the scheme writes for new types of spans."""
-    found = dict.fromkeys(labels)
-    if saved.encoding is not None:
-        for label in labels[len(saved.labels) :]:
-            if label != "O":
-                found |= dict.fromkeys(labels_of_type(split_label(label)[1], saved.encoding))
-    return list(found)
+    return list(dict.fromkeys([*labels, *labels_for(labels[len(saved.labels) :], saved.encoding)]))
 
 
 def _earlier(saved: SavedModel, examples: Sequence[Example]) -> tuple[list[Example], list[float], int]:
