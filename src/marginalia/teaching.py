@@ -123,10 +123,9 @@ class Model(Tagger):
             for (first, last), demands in zip(starts, self._hard.demands(block), strict=True):
                 for said in demands:
                     if not names.holds(said, right[first:last]):
-                        found = " ".join(right[first + said.first - 1 : first + said.last])
                         raise DataError(
-                            f"found {found} for '{said.phrase}', which the hard dictionary in use makes "
-                            f"{' or '.join(said.names)}: correct the model without it (with_dictionary())"
+                            f"found {' '.join(right[first:last])}, but the hard dictionary in use demands "
+                            f"{said} for '{said.phrase}': correct the model without it (with_dictionary())"
                         )
 
     def _taught(self, saved: SavedModel) -> Model:

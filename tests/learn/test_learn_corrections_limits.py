@@ -20,7 +20,7 @@ def test_a_hard_dictionary_that_demands_something_else(tmp_path: Path) -> None:
     model = mg.train([names, (["Ann", "sleeps"], ["B-PER", "O"])] * 4)
     hard = model.with_dictionary({"Ann": "LOC"}, mode="hard")
     with pytest.raises(
-        mg.DataError, match="found B-PER for 'Ann', which the hard dictionary in use makes LOC"
+        mg.DataError, match="found B-PER O, but the hard dictionary in use demands 1=LOC for 'Ann'"
     ):
         hard.fix(["Ann", "sleeps"], ["B-PER", "O"])
     with pytest.raises(mg.DataError, match="'Ann'"):
