@@ -8,10 +8,12 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ParamSpec
 
 from marginalia.corpus.blocks import pack
 from marginalia.decode.against import wished_labels
+from marginalia.decode.constraints import Names
 from marginalia.decode.inputs import Input
 from marginalia.decode.tagger import Tagger
 from marginalia.errors import DataError
@@ -66,6 +68,11 @@ class Model(Tagger):
             raise DataError(
                 f"found {len(given)} labels, expected {len(record) or 'some'}, one for each token"
             )
+        for one in given:
+            if not isinstance(one, str):
+                raise DataError(
+                    f"found the label {one!r}, expected a string: a correction says what is right"
+                )
         columns = {name: record.columns[name] for name in self.feature_columns} | {column: given}
         examples = corpus_of_records([replace(record, columns=columns)], column)
         return self._fixed(examples, margin, check, threads)
@@ -98,11 +105,28 @@ class Model(Tagger):
     def _fixed(self, examples: Corpus, margin: float, check: Data | None, threads: int) -> Model:
         from marginalia.learn import corpus_for, fixed
 
+        self._check_dictionary(examples)
         checked = None if check is None else corpus_for(self.saved, check)
         saved, receipt = fixed(self, examples, margin=margin, check=checked, threads=threads)
         model = self._taught(saved)
         model.receipt = receipt
         return model
+
+    def _check_dictionary(self, examples: Corpus) -> None:
+        """An error if a hard dictionary in use demands other labels than examples have: no weights help."""
+        if self._hard is None:
+            return
+        names = Names(self.labels, self.saved.scheme)
+        for block in examples.blocks():
+            right = block.column(examples.layout.label)
+            starts = pairwise(block.table.sentence_starts.tolist())
+            for (first, last), demands in zip(starts, self._hard.demands(block), strict=True):
+                for said in demands:
+                    if not names.holds(said, right[first:last]):
+                        raise DataError(
+                            f"found {' '.join(right[first:last])}, but the hard dictionary in use demands "
+                            f"{said} for '{said.phrase}': correct the model without it (with_dictionary())"
+                        )
 
     def _taught(self, saved: SavedModel) -> Model:
         """A later state of this model, with the same dictionaries in use."""

@@ -155,6 +155,27 @@ def test_item_files(run: Run, tmp_path: Path) -> None:
     assert run("fix", fixed, "--undo", "-o", fixed)[0] == 0
     assert fixed.read_bytes() == model.read_bytes()
     assert run("fix", model, "a", "--labels", "X")[0] == 2
+    (tmp_path / "bare.txt").write_text("\tw=a\n\tw=c\n\nw=a\nw=c\n\n")
+    words = ["fix", model, "--input", tmp_path / "bare.txt", "--labels", "Y X", "-o", fixed, "--sentence"]
+    assert run(*words, 1)[0] == 0
+    assert mg.load(fixed).tag([["w=a"], ["w=c"]]).labels == ("Y", "X")
+    code, _, err = run(*words, 2)
+    assert code == 1
+    assert f"{tmp_path}/bare.txt: sentence 2: found no attributes, expected some behind a tab" in err
+
+
+def test_open_labels_are_refused_where_they_stand(run: Run, tmp_path: Path) -> None:
+    path, model = tmp_path / "partly.txt", tmp_path / "m.mg"
+    path.write_text("a N\nb V\n\na N\nb _\n\n" * 3)
+    words = ["train", path, "--columns", "word label", "-o", model, "-q", "--set", "partial=on"]
+    assert run(*words)[0] == 0
+    why = "found the label '_', expected a complete one: "
+    code, _, err = run("fix", model, "--input", path)
+    assert (code, f"error: {path}:5:3: {why}a correction says what is right" in err) == (1, True)
+    code, _, err = run("fix", model, "--input", path, "--sentence", 2)
+    assert (code, f"error: {path}:4: {why}a correction says what is right (token 2)" in err) == (1, True)
+    code, _, err = run("fix", model, "a b", "--labels", "V N", "--check", path)
+    assert (code, f"error: {path}:5:3: {why}data to be scored" in err) == (1, True)
 
 
 @pytest.mark.parametrize(

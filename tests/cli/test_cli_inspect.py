@@ -146,6 +146,21 @@ def test_weights_out_and_in(run: Run, model: Path, tmp_path: Path) -> None:
     assert "edited    1 changed, 1 added, 0 removed" in run("inspect", other)[1]
 
 
+def test_imported_weights_end_the_log_of_corrections(run: Run, model: Path, tmp_path: Path) -> None:
+    fixed, table, other = tmp_path / "fixed.mg", tmp_path / "weights.tsv", tmp_path / "edited.mg"
+    assert run("fix", model, "cat/NN", "--labels", "B-NEW", "-o", fixed)[0] == 0
+    run("inspect", fixed, "--export", table)
+    ends = "the log of 1 correction ends here"
+    code, _, err = run("inspect", fixed, "--import", table, "-o", other)
+    assert (code, ends in err) == (0, False)
+    assert other.read_bytes() == fixed.read_bytes()
+    with table.open("a") as file:
+        file.write("feature\tword[0]=unheard\tB-NP\t2\n")
+    code, _, err = run("inspect", fixed, "--import", table, "-o", other)
+    assert (code, ends in err) == (0, True)
+    assert run("fix", other, "--log")[1] == "no corrections\n"
+
+
 @pytest.mark.parametrize(
     "words", [["--import", "w.tsv"], ["-o", "x.mg"], ["--export", "w.tsv", "--import", "w.tsv", "-o", "x.mg"]]
 )

@@ -142,7 +142,7 @@ def test_pack_and_its_errors() -> None:
     assert (block.column("word"), block.columns) == (["a", "b"], ("label", "word"))
     assert str(block.error("bad", 0, "label")) == "f:3: bad (token 1)"
     assert pack([]).table.tokens == 0
-    with pytest.raises(DataError, match="f:3: found no complete column 'pos'"):
+    with pytest.raises(DataError, match="f:3: found no complete column 'pos': 0 values for 1 tokens"):
         pack(sentences, "word pos", file="f")
     with pytest.raises(DataError, match="surrogates not allowed"):
         pack([Sentence({"word": ["\ud800"]})])

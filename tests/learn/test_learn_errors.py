@@ -151,7 +151,7 @@ def test_every_task_is_a_recipe(task: str) -> None:
         ([], "found no sentences"),
         (iter(()), "found no sentences"),
         ([([], [])], "found no labelled sentences"),
-        ([(["a"], ["O", "O"])], "complete column 'label'"),
+        ([(["a"], ["O", "O"])], "example 1: found 2 labels, expected 1, one for each token"),
         ([({"word": ["a"], "tag": []}, ["O"])], "complete column 'tag'"),
         ([("ab", ["O", "O"])], "found a string"),
         ([(["a"], "O")], "found a string"),

@@ -172,6 +172,10 @@ def test_learners_of_all_data_are_refused(toys: Toys, learner: str, chosen: dict
     model = mg.train(toys(8), learner=learner, passes=2, **chosen)
     with pytest.raises(mg.SettingsError, match="learns from all its data at once"):
         model.partial_fit(toys(2))
+    labeler = mg.Labeler(learner=learner, **chosen)
+    for _ in range(2):  # not at the second batch only
+        with pytest.raises(mg.SettingsError, match="learns from all its data at once"):
+            labeler.partial_fit([x for x, _ in toys(2)], [y for _, y in toys(2)])
 
 
 def test_labels_of_another_scheme_are_refused(toys: Toys) -> None:
@@ -195,3 +199,46 @@ def test_a_labeler_learns_batch_by_batch(toys: Toys) -> None:
     assert labeler.predict([new_words(1, 1)]) == [["B-NEW"]]
     labeler.fit([x for x, _ in batches[0]], [y for _, y in batches[0]])
     assert labeler.classes_ == list(whole.labels)
+
+
+@pytest.mark.parametrize(
+    ("options", "scheme"),
+    [
+        ({}, "IOB2"),
+        ({"learner": "pa"}, "IOB2"),
+        ({"learner": "arow"}, "IOBES"),
+        ({"learner": "pa", "encode": "IOBES"}, "IOB2"),
+        ({"structure": "segments", "max_length": 3}, "IOB2"),
+    ],
+    ids=str,
+)
+def test_labels_that_are_known_beforehand(toys: Toys, options: dict[str, Any], scheme: str) -> None:
+    """Then batches with new labels are one long run, too, whatever the learner and the structure."""
+    batches = [toys(9, types="X", scheme=scheme), toys(7, seed=2, types="XY", scheme=scheme)]
+    classes = sorted({label for batch in batches for _, labels in batch for label in labels})
+    labeler = mg.Labeler(shuffle=False, **options)
+    for batch in batches:
+        labeler.partial_fit([x for x, _ in batch], [y for _, y in batch], classes)
+        assert set(classes) <= set(labeler.classes_)
+    whole = mg.train([*chain.from_iterable(batches)], labels=classes, shuffle=False, passes=1, **options)
+    assert weights_of(labeler.model_) == weights_of(whole)
+    assert labeler.model_.saved.labels == whole.saved.labels
+    with pytest.raises(mg.SettingsError, match="classes: found 'B-Z'"):
+        labeler.partial_fit([], [], ["B-Z"])
+
+
+def test_known_labels_tell_the_scheme(toys: Toys) -> None:
+    plain = mg.train([(["a"], ["B"])], labels=["B", "VBZ", "_x"])
+    assert (plain.saved.scheme, plain.labels) == (None, ("B", "VBZ", "_x"))
+    spans = mg.train([(["a"], ["O"])], labels=["B-X"])
+    assert (spans.saved.scheme, set(spans.labels)) == ("IOB2", {"O", "B-X", "I-X"})
+    assert set(mg.train(toys(3, types="X"), labels=["O", "B-Y"], start=spans).labels) == {
+        *spans.labels,
+        "B-Y",
+        "I-Y",
+    }
+    for odd in ("Q-X", 3):
+        with pytest.raises(mg.SettingsError, match=r"labels: found .*, expected a label of IOB2"):
+            mg.train(toys(3), scheme="IOB2", labels=[odd])  # type: ignore[list-item]
+    partly = mg.train([(["a", "b"], ["N", "_"])] * 2, labels=["V"], partial=True)
+    assert set(partly.labels) == {"N", "V"}

@@ -464,8 +464,9 @@ def test_logs_that_do_not_fit_are_refused(taggers: dict[str, mg.Tagger]) -> None
         [first, second | {"examples": [example | {"columns": {"word": "abc"}}]}],
     ]
     for records in wrong:
-        with pytest.raises(mg.ModelError):
+        with pytest.raises(mg.ModelError, match=r"correction|is missing") as caught:
             mg.Tagger.from_bytes(forged(tagger, corrections=records))
+        assert "Error" not in str(caught.value)  # a text, and not what Python calls it
 
 
 def test_forged_logs_are_refused_when_they_are_used(taggers: dict[str, mg.Tagger]) -> None:

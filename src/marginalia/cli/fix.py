@@ -150,13 +150,20 @@ def _correct(args: argparse.Namespace, tagger: Model) -> None:
 
 
 def _examples(args: argparse.Namespace, tagger: Model) -> Corpus:
+    from marginalia.corpus.blocks import ATTRIBUTES, pack
     from marginalia.corpus.records import Sentence
-    from marginalia.learn.data import corpus_of_records
+    from marginalia.learn.data import Corpus, corpus_of_records
 
     label = tagger.saved.label
     if args.labels is not None:
         given = text_sentence(tagger, args) if args.input is None else file_sentence(tagger, args).columns
         columns: dict[str, list[Any]] = {name: list(given[name]) for name in tagger.feature_columns}
+        if not any(columns.get(ATTRIBUTES, [True])):
+            raise DataError(
+                f"sentence {args.sentence}: found no attributes, expected some behind a tab: what stands "
+                "before the first one is the label, which may be empty",
+                file=args.input,
+            )
         right, size = tagger.wished(columns, args.labels), len(columns[tagger.feature_columns[0]])
         if len(right) != size:
             raise DataError(f"--labels: found {len(right)} labels, expected {size}, one for each token")
@@ -167,7 +174,7 @@ def _examples(args: argparse.Namespace, tagger: Model) -> Corpus:
     found = next(islice(_sentences(tagger, corpus), args.sentence - 1, None), None)
     if found is None:
         raise DataError(f"found no sentence {args.sentence}", file=args.input)
-    return corpus_of_records([found], corpus.layout.label)
+    return Corpus(corpus.layout, [args.input], blocks=[pack([found], file=args.input)])
 
 
 def _sentences(tagger: Model, corpus: Corpus) -> Iterator[Any]:

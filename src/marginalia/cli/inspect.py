@@ -93,11 +93,17 @@ def _exchange(args: argparse.Namespace) -> int:
         return 0
     must_exist([args.table])
     check_writable(args.output, [args.table])
-    tagger = load(args.model).with_weights(args.table)
+    before = load(args.model)
+    tagger = before.with_weights(args.table)
     tagger.save(args.output)
-    made = tagger.saved.edits[-1:] if tagger.saved.edits != load(args.model).saved.edits else []
-    what = _edit(made[0]) if made else "no weight changed"
+    changed = tagger.saved.edits != before.saved.edits
+    what = _edit(tagger.saved.edits[-1]) if changed else "no weight changed"
     Notes(sys.stderr).say(f"{args.output}: {what}")
+    if changed and (ended := len(before.saved.corrections)):
+        Notes(sys.stderr).say(
+            f"{args.output}: the log of {count(ended, 'correction')} ends here: nothing keeps them right "
+            "or can undo them"
+        )
     return 0
 
 

@@ -112,8 +112,9 @@ def pack(
     flat: list[list[Any]] = [[] for _ in names]
     for sentence in listed:
         for values, name in zip(flat, names, strict=True):
-            if len(sentence.columns.get(name, ())) != len(sentence):
-                raise DataError(f"found no complete column {name!r}", file=file, line=sentence.line or None)
+            if (size := len(sentence.columns.get(name, ()))) != len(sentence):
+                message = f"found no complete column {name!r}: {size} values for {len(sentence)} tokens"
+                raise DataError(message, file=file, line=sentence.line or None)
             values.extend(sentence.columns[name])
     try:
         lengths = [len(sentence) for sentence in listed]

@@ -213,6 +213,15 @@ def labels_of_type(type_: str, scheme: str) -> list[str]:
     return list(found)
 
 
+def labels_for(labels: Iterable[str], scheme: str | None) -> list[str]:
+    """Every label that a scheme can write for outputs that have these labels, of whatever scheme."""
+    found: dict[str, None] = {}
+    for label in labels:
+        plain = scheme is None or label == "O"
+        found |= dict.fromkeys([label] if plain else labels_of_type(split_label(label)[1], str(scheme)))
+    return list(found)
+
+
 def convert(labels: Sequence[str], source: str, target: str) -> list[str]:
     """The same spans in another scheme."""
     return labels_of(spans_of(labels, source), len(labels), target)

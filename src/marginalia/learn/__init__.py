@@ -57,6 +57,7 @@ def train(
     seed: int = 1,
     threads: int = 1,
     start: Tagger | str | os.PathLike[str] | None = None,
+    labels: Sequence[str] = (),
     sample_weights: Sequence[float] | None = None,
     on_progress: Callable[[Progress], object] | None = None,
     **settings: Any,
@@ -66,8 +67,9 @@ def train(
 
     `task`, `structure`, `features` and `learner` are names (see the documentation), `features` may be a
     template file. `dictionary` has phrases with labels, whose matches are features; in use, the model may be
-    given another one. `start` is a model to begin with: its features and labels are used. `sample_weights`
-    has a number for each example. `options` are those of the files' reader, such as `{"separator": "\\t"}`.
+    given another one. `start` is a model to begin with: its features and labels are used. `labels` are known
+    beforehand: the model can give them even if the data have none such. `sample_weights` has a number for
+    each example. `options` are those of the files' reader, such as `{"separator": "\\t"}`.
     All other keywords are settings, as after `--set` on the command line.
     """
     begin = _start(start)
@@ -93,6 +95,7 @@ def train(
         threads=threads,
         start=begin,
         sample_weights=sample_weights,
+        labels=labels,
     )
     for record in run:
         if on_progress is not None:
@@ -186,6 +189,7 @@ def prepare(
     threads: int = 1,
     start: SavedModel | None = None,
     sample_weights: Sequence[float] | None = None,
+    labels: Sequence[str] = (),
 ) -> Training:
     """A training run with its data read and its features extracted, about to begin."""
     settings = recipe.settings
@@ -202,7 +206,9 @@ def prepare(
             dict(options or {}),
             settings | {"stream": False},
         )
-    return Training(corpus, held_out, recipe, threads, sample_weights=sample_weights, start=start)
+    return Training(
+        corpus, held_out, recipe, threads, sample_weights=sample_weights, start=start, labels=labels
+    )
 
 
 def _corpus(

@@ -17,9 +17,10 @@ import numpy.typing as npt
 
 from marginalia import _core
 from marginalia.config import Setting, resolve
-from marginalia.corpus.blocks import Block, pack
+from marginalia.corpus.blocks import ATTRIBUTES, Block, pack
+from marginalia.corpus.partial import refuse_open
 from marginalia.corpus.records import Sentence
-from marginalia.corpus.schemes import labels_of_type, split_label
+from marginalia.corpus.schemes import labels_for
 from marginalia.decode.structures import STRUCTURES
 from marginalia.decode.tagger import Tagger
 from marginalia.errors import DataError, ModelError
@@ -38,7 +39,8 @@ MARGIN = Setting(
     1e-6,
     1e6,
 )
-_MOST_ROUNDS = 1000  # visits of each example, before it is given up
+_ROUNDS, _BY_TOKEN = 1000, 50  # visits of each example before it is given up; more if there are long ones
+_LARGE = 1000.0  # values of attributes that may be why rounds do not suffice
 _SHOWN = 12  # tokens of an example in messages
 
 
@@ -101,6 +103,8 @@ def _examples(tagger: Tagger, corpus: Corpus) -> tuple[list[Example], list[str]]
         corpus, {"encode": "auto"} | saved.settings | {"repair": False, "partial": False}, saved
     )
     for block in corpus.blocks():
+        if saved.settings.get("partial"):
+            refuse_open(block, corpus.layout.label, "a correction says what is right")
         ids = coder.encode(block, grow=True)
         unit = unit_of({"unit": "sentence"} | saved.settings)(block)
         said = tagger.decoder.best(_bare(tagger, unit))
@@ -133,12 +137,7 @@ def _without_doubles(examples: Sequence[Example]) -> list[Example]:
 
 def _completed(labels: list[str], saved: SavedModel) -> list[str]:
     """With all labels that the scheme writes for new types of spans."""
-    found = dict.fromkeys(labels)
-    if saved.encoding is not None:
-        for label in labels[len(saved.labels) :]:
-            if label != "O":
-                found |= dict.fromkeys(labels_of_type(split_label(label)[1], saved.encoding))
-    return list(found)
+    return list(dict.fromkeys([*labels, *labels_for(labels[len(saved.labels) :], saved.encoding)]))
 
 
 def _earlier(saved: SavedModel, examples: Sequence[Example]) -> tuple[list[Example], list[float], int]:
@@ -196,7 +195,8 @@ class _Teacher:
         """Change weights until each example is right by its margin; how often that was. The first `new` were
         not taught before."""
         wanted, total = np.array(margins), 0
-        for _ in range(_MOST_ROUNDS):
+        rounds = _ROUNDS + _BY_TOKEN * max(len(example.labels) for example in self._examples)
+        for _ in range(rounds):
             updates, missing = 0, 0.0
             for margin in dict.fromkeys(margins):
                 rule = _core.Rule.correction(margin, self._local)
@@ -207,11 +207,11 @@ class _Teacher:
             if missing == 0:
                 return total
             if not updates:
-                break
-        raise self._failure(new)
+                raise self._failure(new, "")
+        raise self._failure(new, f" in {rounds:,} rounds")
 
-    def _failure(self, new: int) -> DataError:
-        """Which example the model cannot learn."""
+    def _failure(self, new: int, within: str) -> DataError:
+        """Which example the model cannot learn: at all, or in so many rounds."""
         found = self._batch.best(self._table.current, 0, len(self._examples))
         ends = np.cumsum([len(example.labels) for example in self._examples])
         wrong = np.flatnonzero(found != self._gold)
@@ -220,11 +220,14 @@ class _Teacher:
         here = slice(int(ends[place]) - len(example.labels), int(ends[place]))
         other = " ".join(self._labels[i] for i in found[here].tolist())
         whose = "this example" if place < new else "an earlier correction, which must stay right,"
+        failed = f"{whose} cannot be made right" + (within if wrong.size else f" by such a margin{within}")
+        why = f"{_large(example) if within else ''}: {self._text(example)}"
         if not wrong.size:
-            return DataError(f"{whose} cannot be made right by such a margin: {self._text(example)}")
+            return DataError(failed + why)
+        tell = "do not, or hardly, tell" if within else "do not tell"
         return DataError(
-            f"{whose} cannot be made right: the model's features do not tell its labels "
-            f"{' '.join(example.labels)} from others such as {other}: {self._text(example)}"
+            f"{failed}: the model's features {tell} its labels {' '.join(example.labels)} from others such "
+            f"as {other}{why}"
         )
 
     def _text(self, example: Example) -> str:
@@ -250,8 +253,8 @@ class _Teacher:
         rows = codes[moved] >> 32
         by_row = np.append(np.uint64(0), self._index.keys)
         added = np.sort(by_row[self._known :])
-        used = keys[keys != 0]  # in rising order
-        added = added[used[np.minimum(np.searchsorted(used, added), len(used) - 1)] == added]
+        used = np.append(keys[keys != 0], np.uint64(0))  # in rising order, then what no key is
+        added = added[used[np.searchsorted(used[:-1], added)] == added]
         outputs = (codes[moved] & 0xFFFFFFFF).astype(np.uint32)
         return Changed(by_row[rows], outputs, old[moved], new[moved], added)
 
@@ -268,6 +271,13 @@ def _packed(examples: Sequence[Example], columns: tuple[str, ...]) -> Block:
         return pack(records, columns)
     except DataError as error:
         raise ModelError(f"the examples of the model's corrections cannot be used: {error}") from error
+
+
+def _large(example: Example) -> str:
+    """Values that are so large that smaller ones hardly count beside them, as part of a message."""
+    values = (abs(v) for token in example.columns.get(ATTRIBUTES, ()) for v in token.values())
+    largest = max(values, default=0.0)
+    return f" (it has attributes with values of up to {largest:g}: bring them near 1)" * (largest > _LARGE)
 
 
 def _ids(examples: Sequence[Example], labels: Sequence[str]) -> npt.NDArray[np.int32]:

@@ -19,10 +19,10 @@ from marginalia.corpus.blocks import ATTRIBUTES, Block, is_attributes, pack
 from marginalia.corpus.encode import encode_labels
 from marginalia.corpus.partial import ANY, certain_pairs, is_open, span_labels, spelled
 from marginalia.corpus.records import Sentence
-from marginalia.corpus.schemes import convert, detect_from_pairs, labels_of, scheme_named
+from marginalia.corpus.schemes import convert, detect_from_pairs, labels_for, labels_of, scheme_named
 from marginalia.decode.inputs import items_of
 from marginalia.decode.structures import Extraction, StructureInTraining
-from marginalia.errors import DataError
+from marginalia.errors import DataError, SettingsError
 from marginalia.learn.partial import Allowed, OpenLabels
 from marginalia.learn.provenance import Origins
 from marginalia.learn.warm import WarmStart
@@ -92,6 +92,7 @@ def corpus_of_records(
     With `partial`, labels may be open.
     """
     records = [_record(item, label, number, partial) for number, item in enumerate(data)]
+    _check_counts(records, label or "label")
     records = _with_attributes(_with_labels(records, label or "label", partial), label or "label")
     if not records:
         raise DataError("found no sentences, expected at least one")
@@ -133,6 +134,16 @@ def _spelled(columns: Mapping[str, Sequence[Any]], label: str, partial: bool) ->
     return {label: [spelled(one) if partial else one for one in columns[label]]}
 
 
+def _check_counts(records: Sequence[Sentence], label: str) -> None:
+    for number, record in enumerate(records, 1):
+        found = len(record.columns.get(label, record))
+        if found != len(record):
+            raise DataError(
+                f"example {number}: found {found} labels, expected {len(record)}, one for each token",
+                line=record.line or None,
+            )
+
+
 def _with_attributes(records: list[Sentence], label: str) -> list[Sentence]:
     """If sequences are attributes of tokens, those without tokens are too."""
     if not any(is_attributes(record.columns.get(ATTRIBUTES, ())) for record in records):
@@ -157,14 +168,25 @@ def _with_labels(records: list[Sentence], label: str, partial: bool) -> list[Sen
     ]
 
 
-class LabelCoder:
-    """Numbers the labels of block after block, in the scheme to train in."""
+def repairs_always(scheme: str | None) -> bool:
+    """Where B and E are optional, an odd one leaves no doubt about the spans."""
+    return scheme in ("IOB1", "IOE1")
 
-    def __init__(self, corpus: Corpus, settings: Mapping[str, Any], start: SavedModel | None = None) -> None:
+
+class LabelCoder:
+    """Numbers the labels of block after block, in the scheme to train in. Some may be `known` before."""
+
+    def __init__(
+        self,
+        corpus: Corpus,
+        settings: Mapping[str, Any],
+        start: SavedModel | None = None,
+        known: Sequence[str] = (),
+    ) -> None:
         partial = bool(settings.get("partial"))
-        self.scheme = _scheme_of(corpus, settings["scheme"], partial) if start is None else start.scheme
-        # Where B and E are optional, an odd one leaves no doubt about the spans: always repaired.
-        optional = self.scheme in ("IOB1", "IOE1")
+        wanted = settings["scheme"]
+        self.scheme = _scheme_of(corpus, wanted, partial, known) if start is None else start.scheme
+        optional = repairs_always(self.scheme)
         self._label, self._repair = corpus.layout.label, bool(settings["repair"]) or optional
         encode = settings["encode"]
         if encode == "auto":
@@ -175,12 +197,14 @@ class LabelCoder:
         if start is not None:  # as its model has them; new labels are added
             self.encoding = start.encoding
             self.numbers = {label: i for i, label in enumerate(start.labels)}
+        for label in _checked(known, self.scheme, self.encoding):
+            self.numbers.setdefault(label, len(self.numbers))
         self.lengths: Counter[int] = Counter()  # of spans in tokens, if labels are spelled in IOB2
         self.unseen: list[str] = []  # labels of held-out data only, numbered after all others
         self.repaired = 0
         self._open: OpenLabels | None = None
         if partial:
-            names = [*self._labels_before(start), *_label_names(corpus)]
+            names = [*self._labels_before(start), *known, *_label_names(corpus)]
             self._open = OpenLabels(names, self.scheme, self.encoding)
             if names and not self._open.known:
                 raise DataError("found no label that is known, expected some", file=corpus.name)
@@ -276,10 +300,10 @@ def _label_names(corpus: Corpus) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def _scheme_of(corpus: Corpus, wanted: str, partial: bool) -> str | None:
+def _scheme_of(corpus: Corpus, wanted: str, partial: bool, known: Sequence[str]) -> str | None:
     if wanted != "auto":
         return None if wanted == "none" else scheme_named(wanted).name
-    pairs: Counter[tuple[str, str]] = Counter()
+    pairs: Counter[tuple[str, str]] = Counter({(label, label): 0 for label in known})
     for block in corpus.blocks():
         names, ids = block.table.distinct(block.index(corpus.layout.label))
         pairs.update(_neighbours([*names, ""], ids, block.table.sentence_starts))
@@ -288,6 +312,14 @@ def _scheme_of(corpus: Corpus, wanted: str, partial: bool) -> str | None:
     certain = certain_pairs(pairs)
     typed = any(is_open(label) and "-" in label for pair in pairs for label in pair)
     return detect_from_pairs(certain) or ("IOB2" if typed and not certain else None)
+
+
+def _checked(known: Sequence[str], scheme: str | None, encoding: str | None) -> list[str]:
+    """Labels that are known beforehand, in the scheme to train in, with others of their types."""
+    for label in known:
+        if not isinstance(label, str) or not (scheme is None or scheme_named(scheme).spells(label)):
+            raise SettingsError(f"labels: found {label!r}, expected a label{f' of {scheme}' * bool(scheme)}.")
+    return labels_for(known, encoding)
 
 
 def _neighbours(names: list[str], ids: Ids, starts: npt.NDArray[np.uint32]) -> dict[tuple[str, str], int]:

@@ -20,7 +20,7 @@ from marginalia.errors import DataError, SettingsError
 from marginalia.evaluate import evaluate
 from marginalia.features.dictionary import Dictionary
 from marginalia.learn.learners import LEARNERS
-from marginalia.learn.recipe import DATA_SETTINGS, FEATURE_SETTINGS
+from marginalia.learn.recipe import DATA_SETTINGS, FEATURE_SETTINGS, check_goes_on
 
 _OWN = {
     "structure": "chain",
@@ -108,16 +108,26 @@ class Labeler:
         )
 
     def partial_fit(
-        self, X: Iterable[Any], y: Iterable[Sequence[str]], *, sample_weight: Sequence[float] | None = None
+        self,
+        X: Iterable[Any],
+        y: Iterable[Sequence[str]],
+        classes: Iterable[str] | None = None,
+        *,
+        sample_weight: Sequence[float] | None = None,
     ) -> Labeler:
         """One pass over a batch, on from where the last one ended; labels and features may be new in any
-        batch. The first batch decides about the scheme of labels, unless the setting `scheme` does."""
+        batch. `classes` are labels that are known at the first one, which decides about their scheme, unless
+        the setting `scheme` does."""
         from marginalia.learn import continued, train
 
         weights = None if sample_weight is None else list(sample_weight)
+        known = [] if classes is None else list(classes)
         if not self.__sklearn_is_fitted__():
-            once = {"passes": 1, "state": True}
-            return self._take(train(_pairs(X, y), sample_weights=weights, **self._arguments() | once))
+            arguments = self._arguments() | {"passes": 1, "state": True}
+            check_goes_on(arguments["learner"], arguments)
+            return self._take(train(_pairs(X, y), labels=known, sample_weights=weights, **arguments))
+        if new := sorted(set(known) - set(self.classes_)):
+            raise SettingsError(f"classes: found {new[0]!r}, which was not among those of the first batch.")
         run = continued(self.model_.saved, _pairs(X, y), threads=self.threads, sample_weights=weights)
         for _ in run:
             pass

@@ -8,8 +8,11 @@ from itertools import pairwise
 from typing import Any
 
 from marginalia.corpus.blocks import Block
+from marginalia.corpus.encode import encode_labels
+from marginalia.corpus.partial import SCORED, refuse_open
 from marginalia.decode.tagger import Tagger, in_order
 from marginalia.learn.correcting import lead_of
+from marginalia.learn.data import repairs_always
 from marginalia.model.corrections import Correction, correction_of
 
 
@@ -86,9 +89,19 @@ def _differences(before: Tagger, after: Tagger, block: Block, label: str) -> Ite
     if not block.table.tokens:
         return
     old, new = (tagger.best_ids(block)[1] for tagger in (before, after))
-    right, tokens = block.column(label), block.readable(after.feature_columns[0])
+    right, tokens = _right(before, block, label), block.readable(after.feature_columns[0])
     for number, (first, last) in enumerate(pairwise(block.table.sentence_starts.tolist()), 1):
         said = tuple(before.labels[i] for i in old[first:last].tolist())
         now = tuple(after.labels[i] for i in new[first:last].tolist())
         if said != now:
             yield number, tuple(tokens[first:last]), tuple(right[first:last]), said, now
+
+
+def _right(tagger: Tagger, block: Block, label: str) -> list[str]:
+    """The labels of a block, complete and legal as those that the model was trained on."""
+    saved = tagger.saved
+    if saved.settings.get("partial"):
+        refuse_open(block, label, SCORED)
+    mend = bool(saved.settings.get("repair")) or repairs_always(saved.scheme)
+    names, ids, _ = encode_labels(block, label, saved.scheme, mend=mend)
+    return [names[i] for i in ids.tolist()]

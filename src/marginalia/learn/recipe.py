@@ -128,21 +128,25 @@ def make_recipe(
     return Recipe(structure, features, learner, seed, dict(lists or {}), resolved, own, dictionary)
 
 
-def goes_on(saved: SavedModel) -> bool:
-    """Whether a model was learned example by example, so that learning can go on with any data."""
-    learner = LEARNERS.get(saved.learner)
-    return learner is not None and learner.goes_on and not saved.settings.get("boost")
+def goes_on(learner: str, settings: Mapping[str, Any]) -> bool:
+    """Whether models are learned example by example, so that learning can go on with any data."""
+    return learner in LEARNERS and LEARNERS[learner].goes_on and not settings.get("boost")
 
 
-def recipe_of(saved: SavedModel, passes: int) -> Recipe:
-    """What a model was trained with, to train it further."""
-    if not goes_on(saved):
-        which = "a boosted model" if saved.settings.get("boost") else f"the learner {saved.learner}"
+def check_goes_on(learner: str, settings: Mapping[str, Any]) -> None:
+    """An error unless learning can go on with any data."""
+    if not goes_on(learner, settings):
+        which = "a boosted model" if settings.get("boost") else f"the learner {learner}"
         able = ", ".join(name for name, learner in LEARNERS.items() if learner.goes_on)
         raise SettingsError(
             f"{which} learns from all its data at once: correct the model instead (fix), or train it again "
             f"on old and new data together. To learn batch by batch, choose one of {able}."
         )
+
+
+def recipe_of(saved: SavedModel, passes: int) -> Recipe:
+    """What a model was trained with, to train it further."""
+    check_goes_on(saved.learner, saved.settings)
     known = {setting.name for setting in declared(saved.structure, saved.learner)}
     own = {name: value for name, value in saved.settings.items() if name in known}
     settings = own | {"scheme": "auto", "encode": "auto", "passes": passes}  # the model brings its own

@@ -77,6 +77,7 @@ class Training:
         *,
         sample_weights: Sequence[float] | None = None,
         start: SavedModel | None = None,
+        labels: Sequence[str] = (),
     ) -> None:
         self.recipe, self._threads = recipe, max(threads, 1)
         self._layout = corpus.layout
@@ -88,7 +89,7 @@ class Training:
         self._phrases = self._load_phrases() if start is None else phrases_of(start)
         kind, settings = STRUCTURES[recipe.structure], recipe.settings
         compiled = kind.compile(self._program, corpus.layout.columns, self._phrases | self._thinned())
-        self.coder = LabelCoder(corpus, settings, start)
+        self.coder = LabelCoder(corpus, settings, start, labels)
         self.data = TrainingSet(
             corpus, lambda index: kind.extraction(compiled, index, settings), self.coder, settings, warm
         )

@@ -134,7 +134,9 @@ class WarmStart:
         if saved.learner != recipe.learner or _kind(saved.settings) != _kind(recipe.settings):
             return False
         # What others remember of the way here does not hold for other labels or weights.
-        return goes_on(saved) or (len(saved.labels) == labels and not saved.corrections)
+        return goes_on(saved.learner, saved.settings) or (
+            len(saved.labels) == labels and not saved.corrections
+        )
 
     def _resumed(self, labels: int) -> State:
         """The state, with room for new labels, and with the model's corrections."""

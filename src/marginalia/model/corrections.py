@@ -124,6 +124,8 @@ def _check_record(record: dict[str, Any]) -> None:
     if not isinstance(record["examples"], list):
         raise TypeError("corrections: examples is not a list")
     for example in record["examples"]:
+        if not isinstance(example, dict):
+            raise TypeError("corrections: an example is not a record")
         labels, said, columns = (example[name] for name in ("labels", "said", "columns"))
         if not isinstance(columns, dict) or not columns:
             raise TypeError("corrections: an example has no columns")

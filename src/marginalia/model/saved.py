@@ -66,7 +66,8 @@ class SavedModel:
             check_provenance(arrays, checked["files"])
             check_corrections(arrays, checked["corrections"], len(checked["labels"]))
         except (KeyError, TypeError, ValueError) as error:
-            raise ModelError(f"the model's description is damaged: {error!r}") from error
+            what = f"{error} is missing" if isinstance(error, KeyError) else error
+            raise ModelError(f"the model's description is damaged: {what}") from error
         return cls(program=program, arrays=arrays, **checked)
 
     def feature_names(self) -> list[str] | None:
