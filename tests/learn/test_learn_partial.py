@@ -263,11 +263,15 @@ def test_what_cannot_be_right(tmp_path: Path) -> None:
     assert "bad.txt:4:3: found I-X|I-Y at the start of a sentence" in found
     assert "expected labels of IOB2" in refusal("a B-X\nb Q|O\nc _\n\n", tmp_path, scheme="IOB2")
     assert "plain tags" in refusal("a NN\nb *-X\n\n", tmp_path)
+    assert "bad.txt:2:3: found label '*', expected a type behind *" in refusal("a B-X\nb *\n\n", tmp_path)
+    assert "found label '*|O'" in refusal("a B-X\nb *|O\n\n", tmp_path)
     assert "no label that is known" in refusal("a _\nb _\n\n", tmp_path)
     with pytest.raises(mg.DataError, match="partial=on"):
         mg.train([(["a"], [None])])
     with pytest.raises(mg.DataError, match="found the label 3"):
         train([(["a"], [3])])
+    with pytest.raises(mg.DataError, match="found the label {.*None"):
+        train([(["a", "b"], ["N", {None, "V"}])])
     with pytest.raises(mg.SettingsError, match="choose crf"):
         mg.train([(["a"], ["O"])], learner="maxent", partial=True)
 
@@ -287,3 +291,10 @@ def test_scores_need_complete_labels(toys: Toys) -> None:
 def test_without_the_setting_labels_are_labels() -> None:
     tagger = mg.train([(["a", "b"], ["_", "x|y"])], features="fields")
     assert tagger.saved.labels == ("_", "x|y")
+
+
+def test_a_model_of_spans_without_types_goes_on() -> None:
+    begun = train([(["a", "b", "c"], ["B", "I", "_"])], state=True)
+    again = train([(["b", "c"], ["_", "O"])], start=begun, passes=1)
+    assert set(again.saved.labels) == {"B", "I", "O"}
+    assert set(train([(["b", "c"], ["*", "O"])], start=begun, passes=1).saved.labels) == {"B", "I", "O"}

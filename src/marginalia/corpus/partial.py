@@ -29,12 +29,10 @@ def spelled(label: Any) -> str:
     """A label as it stands in a file: None is `_`, a set, list or tuple the labels that may be right."""
     if label is None:
         return UNKNOWN
-    if isinstance(label, (set, frozenset)):
-        label = sorted(label)
-    if isinstance(label, (list, tuple)) and label and all(isinstance(one, str) for one in label):
-        return OR.join(label)
     if isinstance(label, str):
         return label
+    if isinstance(label, (set, frozenset, list, tuple)) and label and all(isinstance(x, str) for x in label):
+        return OR.join(sorted(label) if isinstance(label, (set, frozenset)) else label)
     raise DataError(f"found the label {label!r}, expected a string, some strings, or None")
 
 
@@ -109,8 +107,9 @@ class Spans:
         # A scheme marks spans that follow one of their type at their first token, or such that are followed
         # at their last: the labels of the right or of the left one of two neighbours say if they are twins.
         self._looks_left = self._source.twin_last != ""
-        labels = [one for name in names for one in alternatives(name) if one != UNKNOWN]
-        types = dict.fromkeys(split_label(one)[1] for one in labels if one != "O")
+        labels = [one for name in names for one in alternatives(name) if one not in (UNKNOWN, ANY, "O")]
+        types = dict.fromkeys(split_label(one)[1] for one in labels)
+        self._bare = "" in types
         self._states = [("O", "")] if self._source.outside and self._target.outside else []
         self._states += [(role, type_) for type_ in types if type_ != ANY for role in "SBIE"]
         self._can_start, self._can_end = self._bits("OSB"), self._bits("OSE")
@@ -125,8 +124,11 @@ class Spans:
     def complaint(self, label: str) -> str:
         """Why a label cannot be read."""
         for one in alternatives(label):
-            known = one == UNKNOWN or split_label(one)[0] == ANY or self._source.spells(one)
-            if not known or one.endswith("-"):
+            if one == ANY and not self._bare:
+                return f"found label {label!r}, expected a type behind {ANY} ({ANY}-{ANY} for any)"
+            prefix, type_ = split_label(one)
+            known = one == UNKNOWN or prefix == ANY or self._source.spells(one)
+            if not known or one.endswith("-") or type_ == UNKNOWN:
                 return f"found label {label!r}, expected labels of {self._source.name}"
         return ""
 
@@ -194,14 +196,13 @@ class Spans:
         return sum(1 << i for i, (role, _) in enumerate(self._states) if role in roles)
 
     def _masks(self, label: str) -> _Masks:
-        """The states that a label may stand for. A mark may be there even where no twin stands."""
+        """The states that a label may stand for: beside a twin those that have its mark, apart those that
+        have none."""
         if label not in self._known_masks:
             masks = {"apart": 0, "twin": 0}
             for i, (role, type_) in enumerate(self._states):
-                prefixes = _prefixes(self._source, role)
-                fits = [_matches(label, prefix, type_) for prefix in prefixes]
-                masks["apart"] |= 1 << i if any(fits) else 0
-                masks["twin"] |= 1 << i if any(fits[1:] or fits) else 0
+                for kind, prefix in zip(masks, _prefixes(self._source, role), strict=True):
+                    masks[kind] |= 1 << i if _matches(label, prefix, type_) else 0
             self._known_masks[label] = masks
         return self._known_masks[label]
 
@@ -219,8 +220,7 @@ class Spans:
 
     def _spell(self, state: tuple[str, str], twin: bool) -> str:
         role, type_ = state
-        usual, *marks = _prefixes(self._target, role)
-        prefix = marks[0] if twin and marks else usual
+        prefix = _prefixes(self._target, role)[twin]
         return f"{prefix}-{type_}" if type_ else prefix
 
 
@@ -238,13 +238,13 @@ def _matches(label: str, prefix: str, type_: str) -> bool:
     return False
 
 
-def _prefixes(scheme: Scheme, role: str) -> list[str]:
-    """The prefix of a token, and the mark that it has beside a span of its type, if the scheme has one."""
+def _prefixes(scheme: Scheme, role: str) -> tuple[str, str]:
+    """The prefix of a token that stands apart, and beside a span of its type: a mark, if the scheme has one."""
     if role == "O":
-        return ["O"]
+        return "O", "O"
     usual = {"S": scheme.single, "B": scheme.first, "I": scheme.inside, "E": scheme.last}[role]
     marks = [scheme.twin_first if role in "SB" else "", scheme.twin_last if role in "SE" else ""]
-    return [usual, *(mark for mark in marks if mark)]
+    return usual, "".join(marks) or usual
 
 
 def _turned(table: list[int]) -> list[int]:

@@ -192,7 +192,7 @@ class LabelCoder:
         types = dict.fromkeys(label.partition("-")[2] for label in start.labels if label != "O")
         if self.scheme is None:
             return list(start.labels)
-        return [f"{ANY}-{type_}" if type_ else ANY for type_ in types]
+        return [f"{ANY}-{type_}" if type_ else scheme_named(self.scheme).single for type_ in types]
 
     @property
     def labels(self) -> list[str]:
