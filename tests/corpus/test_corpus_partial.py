@@ -188,12 +188,27 @@ def test_regions_that_do_not_fit(tmp_path: Path) -> None:
         ('[["a", 2]]', "found the unknown region"),
         ("3", "found the unknown region"),
         ("[[0, 1]]", "found a span in an unknown region at token 1"),
+        ('[[1, 2], [1, 2, "X"]]', "found two unknown regions at token 2"),
+        ('[[1, 2, ""]]', "expected types of spans"),
+        ('[[1, 2, "X|O"]]', "expected types of spans"),
+        ('[[1, 2, "X|"]]', "expected types of spans"),
+        ('[[1, 2, "_"]]', "expected types of spans"),
     ]:
         [sentence] = lines(
             tmp_path, f'{{"tokens": ["a", "b"], "spans": [[0, 1, "X"]], "unknown": {unknown}}}'
         )
         with pytest.raises(mg.DataError, match=why):
             span_labels(sentence, "data.jsonl")
+
+
+def test_labels_of_spans_that_cannot_be_read(tmp_path: Path) -> None:
+    for label in ("_", "X|", "|X", "X|O", "X|_"):
+        [sentence] = lines(tmp_path, f'{{"tokens": ["a", "b"], "spans": [[0, 1, "{label}"]]}}')
+        with pytest.raises(mg.DataError, match=r"data.jsonl:1: found the span label .*, expected types"):
+            span_labels(sentence, "data.jsonl")
+    for label, expected in [("", "B"), ("O", "B-O"), ("*", "B-*")]:
+        [sentence] = lines(tmp_path, f'{{"tokens": ["a", "b"], "spans": [[0, 1, "{label}"]]}}')
+        assert span_labels(sentence)[0] == expected
 
 
 def test_every_placement_is_made() -> None:

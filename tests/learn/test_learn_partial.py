@@ -12,7 +12,8 @@ import pytest
 from learn_world import RUNS, Toys, a_run, assert_same_arrays, conll_file, finished, weights_of
 
 import marginalia as mg
-from marginalia.corpus import convert, write_crfsuite
+from marginalia.cli import main
+from marginalia.corpus import convert, write_crfsuite, write_jsonl
 from marginalia.evaluate import evaluate
 
 OPEN_RUNS = {name: run for name, run in RUNS.items() if run[0] != "maxent"}
@@ -174,6 +175,42 @@ def test_json_lines(tmp_path: Path) -> None:
     assert_same_arrays(records, tagger)
 
 
+def test_unknown_regions_need_the_setting(tmp_path: Path) -> None:
+    """Else they would be learned to be outside."""
+    path = tmp_path / "train.jsonl"
+    line = {"tokens": ["ann", "met", "bob"], "spans": [[0, 1, "PER"]], "unknown": [[2, 3]]}
+    path.write_text(json.dumps(line) + "\n")
+    for data in (path, list(mg.read_jsonl(path))):
+        with pytest.raises(mg.DataError, match=r'found regions that are "unknown".*partial=on'):
+            mg.train(data)
+    whole = mg.train([(["ann", "met", "bob"], ["B-PER", "O", "B-PER"])])
+    with pytest.raises(mg.DataError, match="unknown"):
+        mg.calibrate(whole, path)
+    path.write_text(json.dumps(line | {"unknown": "a key of somebody else's"}) + "\n")
+    assert mg.train(path).labels == ("B-PER", "O")
+
+
+def test_regions_without_any_span(tmp_path: Path) -> None:
+    path = tmp_path / "train.jsonl"
+    path.write_text('{"tokens": ["old", "rome"], "unknown": [[0, 2, "LOC"]]}\n')
+    records = train(list(mg.read_jsonl(path)))
+    assert sorted(records.labels) == ["B-LOC", "I-LOC", "O"]
+    assert_same_arrays(records, train(path))
+
+
+def test_what_was_tagged_is_known(tmp_path: Path) -> None:
+    """The output of `tag` can be trained on; reading and writing alone changes nothing."""
+    data, tagged = tmp_path / "train.jsonl", tmp_path / "tagged.jsonl"
+    line = {"text": "ann met bob", "spans": [[0, 3, "PER"]], "unknown": [[8, 11, "PER"]]}
+    data.write_text(json.dumps(line) + "\n")
+    train(data).save(tmp_path / "model.mg")
+    assert main(["tag", str(tmp_path / "model.mg"), str(data), "-o", str(tagged)]) == 0
+    assert json.loads(tagged.read_text()) == {"text": line["text"], "spans": [[0, 3, "PER"], [8, 11, "PER"]]}
+    train(tagged)
+    write_jsonl(mg.read_jsonl(data), tagged)
+    assert json.loads(tagged.read_text()) == line
+
+
 def test_documents(toys: Toys, tmp_path: Path) -> None:
     path = tmp_path / "train.txt"
     documents = [conll_file(path, hidden(toys(4, seed=n), 0.5, seed=n)).read_text() for n in range(25)]
@@ -266,11 +303,17 @@ def test_what_cannot_be_right(tmp_path: Path) -> None:
     assert "bad.txt:2:3: found label '*', expected a type behind *" in refusal("a B-X\nb *\n\n", tmp_path)
     assert "found label '*|O'" in refusal("a B-X\nb *|O\n\n", tmp_path)
     assert "no label that is known" in refusal("a _\nb _\n\n", tmp_path)
-    with pytest.raises(mg.DataError, match="partial=on"):
-        mg.train([(["a"], [None])])
+    for label in (None, {"O", "B-X"}):
+        with pytest.raises(mg.DataError, match="partial=on"):
+            mg.train([(["a"], [label])])
+        with pytest.raises(mg.DataError, match="partial=on"):
+            mg.train([mg.Sentence({"word": ["a"], "label": [label]})])
+        for tagger in (mg.train([(["a"], ["O"])]), train([(["a"], ["O"])])):
+            with pytest.raises(mg.DataError, match=r"found the label .*, expected a string"):
+                tagger.fix(["a"], [label])
     with pytest.raises(mg.DataError, match="found the label 3"):
         train([(["a"], [3])])
-    with pytest.raises(mg.DataError, match="found the label {.*None"):
+    with pytest.raises(mg.DataError, match=r"found the label \{.*None"):
         train([(["a", "b"], ["N", {None, "V"}])])
     with pytest.raises(mg.SettingsError, match="choose crf"):
         mg.train([(["a"], ["O"])], learner="maxent", partial=True)

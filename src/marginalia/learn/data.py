@@ -17,9 +17,9 @@ from marginalia import _core
 from marginalia.corpus.batches import Layout, in_groups, read_batches
 from marginalia.corpus.blocks import ATTRIBUTES, Block, is_attributes, pack
 from marginalia.corpus.encode import encode_labels
-from marginalia.corpus.partial import ANY, certain_pairs, is_open, span_labels, spelled
+from marginalia.corpus.partial import ANY, certain_pairs, has_regions, is_open, span_labels, spelled
 from marginalia.corpus.records import Sentence
-from marginalia.corpus.schemes import convert, detect_from_pairs, labels_of, scheme_named
+from marginalia.corpus.schemes import convert, detect_from_pairs, scheme_named
 from marginalia.decode.inputs import items_of
 from marginalia.decode.structures import Extraction, StructureInTraining
 from marginalia.errors import DataError
@@ -108,7 +108,7 @@ def corpus_of_records(
 
 def _record(item: Any, label: str | None, number: int, partial: bool) -> Sentence:
     if isinstance(item, Sentence):
-        if not partial or (label or "label") not in item.columns:
+        if (label or "label") not in item.columns:
             return item
         return replace(item, columns=item.columns | _spelled(item.columns, label or "label", partial))
     if isinstance(item, str) or not isinstance(item, Sequence) or len(item) != 2:
@@ -129,7 +129,9 @@ def _spelled(columns: Mapping[str, Sequence[Any]], label: str, partial: bool) ->
     """The column of labels as they would stand in a file."""
     for one in columns[label] if not partial else ():
         if one is None or isinstance(one, (set, frozenset, list, tuple)):
-            raise DataError(f"found the label {one!r}, expected a string: others need the setting partial=on")
+            raise DataError(
+                f"found the label {one!r}, expected a string: others are for training with partial=on"
+            )
     return {label: [spelled(one) if partial else one for one in columns[label]]}
 
 
@@ -143,16 +145,12 @@ def _with_attributes(records: list[Sentence], label: str) -> list[Sentence]:
 
 def _with_labels(records: list[Sentence], label: str, partial: bool) -> list[Sentence]:
     """Copies with a column of labels, if the sentences have spans and no such column."""
-    if not any(record.spans and label not in record.columns for record in records):
+    if not any((record.spans or has_regions(record)) and label not in record.columns for record in records):
         return records
-
-    def labels(record: Sentence) -> list[str]:
-        return span_labels(record) if partial else labels_of(record.spans, len(record), "IOB2")
-
     return [
         record
         if label in record.columns
-        else replace(record, columns=record.columns | {label: labels(record)})
+        else replace(record, columns=record.columns | {label: span_labels(record, partial=partial)})
         for record in records
     ]
 
