@@ -140,8 +140,9 @@ def test_python_labels(toys: Toys) -> None:
     sorted_ = [(["a", "b", "c"], ["B-X", "_", "B-Y|O"]), written[1]]
     assert_same_arrays(train(given), train(sorted_))
     assert_same_arrays(train(written), train(sorted_))
-    records = [mg.Sentence({"word": words, "label": labels}) for words, labels in given]
-    assert_same_arrays(train(records), train(sorted_))
+    for column in ("label", "chunk"):
+        records = [mg.Sentence({"word": words, column: labels}) for words, labels in given]
+        assert_same_arrays(train(records), train(sorted_))
     labeler = mg.Labeler(features="fields", passes=6, partial=True)
     labeler.fit([words for words, _ in given], [labels for _, labels in given])
     assert_same_arrays(labeler.model_, train(sorted_))
@@ -311,6 +312,8 @@ def test_what_cannot_be_right(tmp_path: Path) -> None:
         for tagger in (mg.train([(["a"], ["O"])]), train([(["a"], ["O"])])):
             with pytest.raises(mg.DataError, match=r"found the label .*, expected a string"):
                 tagger.fix(["a"], [label])
+            with pytest.raises(mg.DataError, match="which the model does not give"):
+                tagger.explain(["a"], against=[label])
     with pytest.raises(mg.DataError, match="found the label 3"):
         train([(["a"], [3])])
     with pytest.raises(mg.DataError, match=r"found the label \{.*None"):
@@ -320,6 +323,9 @@ def test_what_cannot_be_right(tmp_path: Path) -> None:
 
 
 def test_scores_need_complete_labels(toys: Toys) -> None:
+    for label in (None, {"O", "B-X"}, ["O"]):
+        with pytest.raises(mg.DataError, match=r"found the label .* must be labelled completely"):
+            evaluate([["O", label]], [["O", "O"]])
     data, dev = hidden(toys(30), 0.5), hidden(toys(10, seed=3), 0.5)
     with pytest.raises(mg.DataError, match="must be labelled completely"):
         train(data, dev=dev)

@@ -91,14 +91,15 @@ def corpus_of_records(
 
     With `partial`, labels may be open.
     """
-    records = [_record(item, label, number, partial) for number, item in enumerate(data)]
+    records = [_record(item, label, number) for number, item in enumerate(data)]
     records = _with_attributes(_with_labels(records, label or "label", partial), label or "label")
     if not records:
         raise DataError("found no sentences, expected at least one")
     columns = tuple(records[0].columns)
     chosen = label or columns[-1]
-    if chosen not in columns:
-        raise DataError(f"found columns {' '.join(columns)}, but no label column '{chosen}'")
+    if chosen not in columns or chosen == ATTRIBUTES:
+        raise DataError(f"found columns {' '.join(columns)}, but no label column '{label or 'label'}'")
+    records = [_spelled(record, chosen, partial) for record in records]
     explicit = any(is_attributes(record.columns.get(ATTRIBUTES, ())) for record in records)
     layout = Layout("crfsuite" if explicit else "conll", columns, chosen, partial=partial)
     return Corpus(
@@ -106,16 +107,12 @@ def corpus_of_records(
     )
 
 
-def _record(item: Any, label: str | None, number: int, partial: bool) -> Sentence:
+def _record(item: Any, label: str | None, number: int) -> Sentence:
     if isinstance(item, Sentence):
-        if (label or "label") not in item.columns:
-            return item
-        return replace(item, columns=item.columns | _spelled(item.columns, label or "label", partial))
+        return item
     if isinstance(item, str) or not isinstance(item, Sequence) or len(item) != 2:
         raise DataError(f"found {type(item).__name__}, expected a Sentence or a pair of tokens and labels")
     tokens, labels = item
-    if not isinstance(labels, str):
-        labels = _spelled({"label": list(labels)}, "label", partial)["label"]
     if items := items_of(tokens):
         return Sentence({ATTRIBUTES: items, label or "label": list(labels)}, document=number)
     given = dict(tokens) if isinstance(tokens, Mapping) else {"word": tokens}
@@ -125,14 +122,17 @@ def _record(item: Any, label: str | None, number: int, partial: bool) -> Sentenc
     return Sentence({name: list(values) for name, values in given.items()}, document=number)
 
 
-def _spelled(columns: Mapping[str, Sequence[Any]], label: str, partial: bool) -> dict[str, list[str]]:
-    """The column of labels as they would stand in a file."""
-    for one in columns[label] if not partial else ():
+def _spelled(record: Sentence, label: str, partial: bool) -> Sentence:
+    """The record with labels as they would stand in a file."""
+    labels: Sequence[Any] = record.columns.get(label, [])
+    if partial:
+        return replace(record, columns=record.columns | {label: [spelled(one) for one in labels]})
+    for one in labels:
         if one is None or isinstance(one, (set, frozenset, list, tuple)):
             raise DataError(
                 f"found the label {one!r}, expected a string: others are for training with partial=on"
             )
-    return {label: [spelled(one) if partial else one for one in columns[label]]}
+    return record
 
 
 def _with_attributes(records: list[Sentence], label: str) -> list[Sentence]:
