@@ -40,18 +40,6 @@ def placements(length: int, outside: bool, start: int = 0) -> Iterator[list[Span
                 yield [Span(start, end, type_), *others]
 
 
-def readings(spans: list[Span], length: int, scheme: str) -> list[set[str]]:
-    """What each token may be called: its label, and a mark of neighbours of one type where none is needed."""
-    rules, labels = scheme_named(scheme), labels_of(spans, length, scheme)
-    found = [{label} for label in labels]
-    for start, end, type_ in spans:
-        if rules.twin_first:
-            found[start].add(f"{rules.twin_first}-{type_}")
-        if rules.twin_last:
-            found[end - 1].add(f"{rules.twin_last}-{type_}")
-    return found
-
-
 def stands_for(pattern: str, label: str) -> bool:
     prefix, type_ = split_label(label)
     for one in pattern.split("|"):
@@ -90,11 +78,8 @@ def test_labels_of_all_outputs_that_fit(scheme: str, encoding: str, length: int,
     outside = scheme_named(scheme).outside and scheme_named(encoding).outside
     expected: list[set[str]] = [set() for _ in labels]
     for spans in placements(length, outside):
-        said = readings(spans, length, scheme)
-        if all(
-            any(stands_for(label, one) for one in names) for label, names in zip(labels, said, strict=True)
-        ):
-            # Of a mark that was not needed nothing is left: what counts is where spans are.
+        said = labels_of(spans, length, scheme)
+        if all(map(stands_for, labels, said)):
             for place, label in zip(expected, labels_of(spans, length, encoding), strict=True):
                 place.add(label)
     found = Spans(["*-X", "*-Y"], scheme, encoding).of(labels)
@@ -110,6 +95,16 @@ def test_a_scheme_with_marks_keeps_what_was_said(scheme: str) -> None:
     """Trained in the scheme of the data, a known label stays one label."""
     meaning = Spans(["I-X"], scheme, scheme)
     assert meaning.of(["I-X", "_", "O"])[0] == {"I-X"}
+
+
+def test_a_mark_says_that_a_twin_stands_beside_it() -> None:
+    before = Spans(["I-X", "I-Y"], "IOB1", "IOB2")
+    assert before.of(["_", "B-X"]) == [{"B-X"}, {"B-X"}]
+    assert before.of(["_", "_", "B-X|B-Y"])[1] == {"B-X", "I-X", "B-Y", "I-Y"}
+    assert before.of(["_", "O", "B-X"]) == Contradiction(2)
+    behind = Spans(["I-X", "I-Y"], "IOE1", "IOB2")
+    assert behind.of(["E-X", "_", "_"])[1] == {"B-X"}
+    assert isinstance(behind.of(["_", "E-X"]), Contradiction)
 
 
 def test_the_token_at_which_nothing_is_left() -> None:
@@ -137,10 +132,18 @@ def test_plain_tags() -> None:
 
 def test_labels_that_no_scheme_has() -> None:
     meaning = Spans(["B-X"], "IOB2", "IOB2")
-    for label in ("S-X", "B-X|Q", "*-", "B-X|", "X"):
+    for label in ("S-X", "B-X|Q", "*-", "B-X|", "X", "*", "*|O", "B-_", "*-_|O"):
         assert meaning.complaint(label), label
     for label in ("_", "*-X", "*-*", "B-*", "O|*-X", "I-X"):
         assert not meaning.complaint(label), label
+
+
+def test_spans_without_types() -> None:
+    """`*` names no type of its own: it means what bare prefixes do, where there are any."""
+    assert Spans(["*", "B-X"], "IOB2", "IOB2").labels == ["O", "B-X", "I-X"]
+    bare = Spans(["*", "B"], "IOB2", "IOB2")
+    assert not bare.complaint("*|O")
+    assert bare.of(["*", "*|O"]) == [{"B"}, {"O", "B", "I"}]
 
 
 def test_what_is_open_and_how_it_is_written() -> None:
@@ -148,7 +151,7 @@ def test_what_is_open_and_how_it_is_written() -> None:
     assert [is_open(label) for label in ("O", "B-X", "B-X*", "a_b", "X-*-Y")] == [False] * 5
     assert spelled(None) == "_"
     assert spelled({"b", "a"}) == spelled(["a", "b"]) == spelled(("a", "b")) == "a|b"
-    for bad in (3, [], ["a", 3], {}):
+    for bad in (3, [], ["a", 3], {}, {None, "a"}, {3, "a"}):
         with pytest.raises(mg.DataError, match="found the label"):
             spelled(bad)
 
@@ -185,12 +188,27 @@ def test_regions_that_do_not_fit(tmp_path: Path) -> None:
         ('[["a", 2]]', "found the unknown region"),
         ("3", "found the unknown region"),
         ("[[0, 1]]", "found a span in an unknown region at token 1"),
+        ('[[1, 2], [1, 2, "X"]]', "found two unknown regions at token 2"),
+        ('[[1, 2, ""]]', "expected types of spans"),
+        ('[[1, 2, "X|O"]]', "expected types of spans"),
+        ('[[1, 2, "X|"]]', "expected types of spans"),
+        ('[[1, 2, "_"]]', "expected types of spans"),
     ]:
         [sentence] = lines(
             tmp_path, f'{{"tokens": ["a", "b"], "spans": [[0, 1, "X"]], "unknown": {unknown}}}'
         )
         with pytest.raises(mg.DataError, match=why):
             span_labels(sentence, "data.jsonl")
+
+
+def test_labels_of_spans_that_cannot_be_read(tmp_path: Path) -> None:
+    for label in ("_", "X|", "|X", "X|O", "X|_"):
+        [sentence] = lines(tmp_path, f'{{"tokens": ["a", "b"], "spans": [[0, 1, "{label}"]]}}')
+        with pytest.raises(mg.DataError, match=r"data.jsonl:1: found the span label .*, expected types"):
+            span_labels(sentence, "data.jsonl")
+    for label, expected in [("", "B"), ("O", "B-O"), ("*", "B-*")]:
+        [sentence] = lines(tmp_path, f'{{"tokens": ["a", "b"], "spans": [[0, 1, "{label}"]]}}')
+        assert span_labels(sentence)[0] == expected
 
 
 def test_every_placement_is_made() -> None:

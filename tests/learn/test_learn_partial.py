@@ -12,7 +12,8 @@ import pytest
 from learn_world import RUNS, Toys, a_run, assert_same_arrays, conll_file, finished, weights_of
 
 import marginalia as mg
-from marginalia.corpus import convert, write_crfsuite
+from marginalia.cli import main
+from marginalia.corpus import convert, write_crfsuite, write_jsonl
 from marginalia.evaluate import evaluate
 
 OPEN_RUNS = {name: run for name, run in RUNS.items() if run[0] != "maxent"}
@@ -139,8 +140,9 @@ def test_python_labels(toys: Toys) -> None:
     sorted_ = [(["a", "b", "c"], ["B-X", "_", "B-Y|O"]), written[1]]
     assert_same_arrays(train(given), train(sorted_))
     assert_same_arrays(train(written), train(sorted_))
-    records = [mg.Sentence({"word": words, "label": labels}) for words, labels in given]
-    assert_same_arrays(train(records), train(sorted_))
+    for column in ("label", "chunk"):
+        records = [mg.Sentence({"word": words, column: labels}) for words, labels in given]
+        assert_same_arrays(train(records), train(sorted_))
     labeler = mg.Labeler(features="fields", passes=6, partial=True)
     labeler.fit([words for words, _ in given], [labels for _, labels in given])
     assert_same_arrays(labeler.model_, train(sorted_))
@@ -172,6 +174,42 @@ def test_json_lines(tmp_path: Path) -> None:
     assert {span.label for span in tagger.tag(["old", "rome", "fell"]).spans} == {"LOC"}
     records = train(list(mg.read_jsonl(path)))
     assert_same_arrays(records, tagger)
+
+
+def test_unknown_regions_need_the_setting(tmp_path: Path) -> None:
+    """Else they would be learned to be outside."""
+    path = tmp_path / "train.jsonl"
+    line = {"tokens": ["ann", "met", "bob"], "spans": [[0, 1, "PER"]], "unknown": [[2, 3]]}
+    path.write_text(json.dumps(line) + "\n")
+    for data in (path, list(mg.read_jsonl(path))):
+        with pytest.raises(mg.DataError, match=r'found regions that are "unknown".*partial=on'):
+            mg.train(data)
+    whole = mg.train([(["ann", "met", "bob"], ["B-PER", "O", "B-PER"])])
+    with pytest.raises(mg.DataError, match="unknown"):
+        mg.calibrate(whole, path)
+    path.write_text(json.dumps(line | {"unknown": "a key of somebody else's"}) + "\n")
+    assert mg.train(path).labels == ("B-PER", "O")
+
+
+def test_regions_without_any_span(tmp_path: Path) -> None:
+    path = tmp_path / "train.jsonl"
+    path.write_text('{"tokens": ["old", "rome"], "unknown": [[0, 2, "LOC"]]}\n')
+    records = train(list(mg.read_jsonl(path)))
+    assert sorted(records.labels) == ["B-LOC", "I-LOC", "O"]
+    assert_same_arrays(records, train(path))
+
+
+def test_what_was_tagged_is_known(tmp_path: Path) -> None:
+    """The output of `tag` can be trained on; reading and writing alone changes nothing."""
+    data, tagged = tmp_path / "train.jsonl", tmp_path / "tagged.jsonl"
+    line = {"text": "ann met bob", "spans": [[0, 3, "PER"]], "unknown": [[8, 11, "PER"]]}
+    data.write_text(json.dumps(line) + "\n")
+    train(data).save(tmp_path / "model.mg")
+    assert main(["tag", str(tmp_path / "model.mg"), str(data), "-o", str(tagged)]) == 0
+    assert json.loads(tagged.read_text()) == {"text": line["text"], "spans": [[0, 3, "PER"], [8, 11, "PER"]]}
+    train(tagged)
+    write_jsonl(mg.read_jsonl(data), tagged)
+    assert json.loads(tagged.read_text()) == line
 
 
 def test_documents(toys: Toys, tmp_path: Path) -> None:
@@ -263,16 +301,31 @@ def test_what_cannot_be_right(tmp_path: Path) -> None:
     assert "bad.txt:4:3: found I-X|I-Y at the start of a sentence" in found
     assert "expected labels of IOB2" in refusal("a B-X\nb Q|O\nc _\n\n", tmp_path, scheme="IOB2")
     assert "plain tags" in refusal("a NN\nb *-X\n\n", tmp_path)
+    assert "bad.txt:2:3: found label '*', expected a type behind *" in refusal("a B-X\nb *\n\n", tmp_path)
+    assert "found label '*|O'" in refusal("a B-X\nb *|O\n\n", tmp_path)
     assert "no label that is known" in refusal("a _\nb _\n\n", tmp_path)
-    with pytest.raises(mg.DataError, match="partial=on"):
-        mg.train([(["a"], [None])])
+    for label in (None, {"O", "B-X"}):
+        with pytest.raises(mg.DataError, match="partial=on"):
+            mg.train([(["a"], [label])])
+        with pytest.raises(mg.DataError, match="partial=on"):
+            mg.train([mg.Sentence({"word": ["a"], "label": [label]})])
+        for tagger in (mg.train([(["a"], ["O"])]), train([(["a"], ["O"])])):
+            with pytest.raises(mg.DataError, match=r"found the label .*, expected a string"):
+                tagger.fix(["a"], [label])
+            with pytest.raises(mg.DataError, match="which the model does not give"):
+                tagger.explain(["a"], against=[label])
     with pytest.raises(mg.DataError, match="found the label 3"):
         train([(["a"], [3])])
+    with pytest.raises(mg.DataError, match=r"found the label \{.*None"):
+        train([(["a", "b"], ["N", {None, "V"}])])
     with pytest.raises(mg.SettingsError, match="choose crf"):
         mg.train([(["a"], ["O"])], learner="maxent", partial=True)
 
 
 def test_scores_need_complete_labels(toys: Toys) -> None:
+    for label in (None, {"O", "B-X"}, ["O"]):
+        with pytest.raises(mg.DataError, match=r"found the label .* must be labelled completely"):
+            evaluate([["O", label]], [["O", "O"]])
     data, dev = hidden(toys(30), 0.5), hidden(toys(10, seed=3), 0.5)
     with pytest.raises(mg.DataError, match="must be labelled completely"):
         train(data, dev=dev)
@@ -287,3 +340,10 @@ def test_scores_need_complete_labels(toys: Toys) -> None:
 def test_without_the_setting_labels_are_labels() -> None:
     tagger = mg.train([(["a", "b"], ["_", "x|y"])], features="fields")
     assert tagger.saved.labels == ("_", "x|y")
+
+
+def test_a_model_of_spans_without_types_goes_on() -> None:
+    begun = train([(["a", "b", "c"], ["B", "I", "_"])], state=True)
+    again = train([(["b", "c"], ["_", "O"])], start=begun, passes=1)
+    assert set(again.saved.labels) == {"B", "I", "O"}
+    assert set(train([(["b", "c"], ["*", "O"])], start=begun, passes=1).saved.labels) == {"B", "I", "O"}

@@ -21,6 +21,7 @@ import numpy.typing as npt
 from marginalia.corpus.batches import Batch, Layout
 from marginalia.corpus.conllu import commented
 from marginalia.corpus.formats import format_of
+from marginalia.corpus.partial import without_regions
 from marginalia.corpus.records import Certainty, Sentence, Span
 from marginalia.corpus.schemes import spans_of
 from marginalia.errors import SettingsError
@@ -147,7 +148,7 @@ class LabelWriter:
         found = copy(sentence)
         labels, first_said = said[0], said[1] if len(said) > 1 else said[0]
         found.columns = sentence.columns | {self._layout.label: labels}
-        found.spans = self._spans(labels)
+        found.spans, found.origin = self._spans(labels), without_regions(sentence.origin)
         if confidence is not None:
             whole, tokens, spans = confidence
             by_span = zip(self._spans(first_said), spans if self._scheme else tokens, strict=True)

@@ -54,7 +54,7 @@ def read_batches(
         yield from _items(source, bool(need), block_bytes)
         return
     wanted = tuple(dict.fromkeys([*layout.columns, *need]))
-    sentences = _records(source, layout, wanted)
+    sentences = _records(source, layout, wanted, bool(need))
     for listed in in_groups(sentences, _SENTENCES, layout.whole_documents):
         present = tuple(name for name in wanted if name in listed[0].columns or name in need)
         yield Batch(pack(listed, present, name_of(source)), listed)
@@ -96,7 +96,7 @@ def _named(block: Block, layout: Layout) -> Block:
     raise DataError(message, file=block.file, line=block.line)
 
 
-def _records(source: Source, layout: Layout, wanted: tuple[str, ...]) -> Iterator[Sentence]:
+def _records(source: Source, layout: Layout, wanted: tuple[str, ...], labelled: bool) -> Iterator[Sentence]:
     options = dict(layout.options)
     if layout.format == "conllu":
         options["keys"] = [name.removeprefix("misc.") for name in wanted if name.startswith("misc.")]
@@ -105,8 +105,8 @@ def _records(source: Source, layout: Layout, wanted: tuple[str, ...]) -> Iterato
             sentence.document = number
         if layout.label == "label" and "label" not in sentence.columns and layout.format == "jsonl":
             sentence.columns["label"] = (
-                span_labels(sentence, name_of(source))
-                if layout.partial
+                span_labels(sentence, name_of(source), layout.partial)
+                if labelled
                 else labels_of(sentence.spans, len(sentence), "IOB2")
             )
         yield sentence

@@ -29,12 +29,10 @@ def spelled(label: Any) -> str:
     """A label as it stands in a file: None is `_`, a set, list or tuple the labels that may be right."""
     if label is None:
         return UNKNOWN
-    if isinstance(label, (set, frozenset)):
-        label = sorted(label)
-    if isinstance(label, (list, tuple)) and label and all(isinstance(one, str) for one in label):
-        return OR.join(label)
     if isinstance(label, str):
         return label
+    if isinstance(label, (set, frozenset, list, tuple)) and label and all(isinstance(x, str) for x in label):
+        return OR.join(sorted(label) if isinstance(label, (set, frozenset)) else label)
     raise DataError(f"found the label {label!r}, expected a string, some strings, or None")
 
 
@@ -109,8 +107,9 @@ class Spans:
         # A scheme marks spans that follow one of their type at their first token, or such that are followed
         # at their last: the labels of the right or of the left one of two neighbours say if they are twins.
         self._looks_left = self._source.twin_last != ""
-        labels = [one for name in names for one in alternatives(name) if one != UNKNOWN]
-        types = dict.fromkeys(split_label(one)[1] for one in labels if one != "O")
+        labels = [one for name in names for one in alternatives(name) if one not in (UNKNOWN, ANY, "O")]
+        types = dict.fromkeys(split_label(one)[1] for one in labels)
+        self._bare = "" in types
         self._states = [("O", "")] if self._source.outside and self._target.outside else []
         self._states += [(role, type_) for type_ in types if type_ != ANY for role in "SBIE"]
         self._can_start, self._can_end = self._bits("OSB"), self._bits("OSE")
@@ -125,8 +124,11 @@ class Spans:
     def complaint(self, label: str) -> str:
         """Why a label cannot be read."""
         for one in alternatives(label):
-            known = one == UNKNOWN or split_label(one)[0] == ANY or self._source.spells(one)
-            if not known or one.endswith("-"):
+            if one == ANY and not self._bare:
+                return f"found label {label!r}, expected a type behind {ANY} ({ANY}-{ANY} for any)"
+            prefix, type_ = split_label(one)
+            known = one == UNKNOWN or prefix == ANY or self._source.spells(one)
+            if not known or one.endswith("-") or type_ == UNKNOWN:
                 return f"found label {label!r}, expected labels of {self._source.name}"
         return ""
 
@@ -194,14 +196,13 @@ class Spans:
         return sum(1 << i for i, (role, _) in enumerate(self._states) if role in roles)
 
     def _masks(self, label: str) -> _Masks:
-        """The states that a label may stand for. A mark may be there even where no twin stands."""
+        """The states that a label may stand for: beside a twin those that have its mark, apart those that
+        have none."""
         if label not in self._known_masks:
             masks = {"apart": 0, "twin": 0}
             for i, (role, type_) in enumerate(self._states):
-                prefixes = _prefixes(self._source, role)
-                fits = [_matches(label, prefix, type_) for prefix in prefixes]
-                masks["apart"] |= 1 << i if any(fits) else 0
-                masks["twin"] |= 1 << i if any(fits[1:] or fits) else 0
+                for kind, prefix in zip(masks, _prefixes(self._source, role), strict=True):
+                    masks[kind] |= 1 << i if _matches(label, prefix, type_) else 0
             self._known_masks[label] = masks
         return self._known_masks[label]
 
@@ -219,8 +220,7 @@ class Spans:
 
     def _spell(self, state: tuple[str, str], twin: bool) -> str:
         role, type_ = state
-        usual, *marks = _prefixes(self._target, role)
-        prefix = marks[0] if twin and marks else usual
+        prefix = _prefixes(self._target, role)[twin]
         return f"{prefix}-{type_}" if type_ else prefix
 
 
@@ -238,13 +238,13 @@ def _matches(label: str, prefix: str, type_: str) -> bool:
     return False
 
 
-def _prefixes(scheme: Scheme, role: str) -> list[str]:
-    """The prefix of a token, and the mark that it has beside a span of its type, if the scheme has one."""
+def _prefixes(scheme: Scheme, role: str) -> tuple[str, str]:
+    """The prefix of a token that stands apart, and beside a span of its type: a mark, if there is one."""
     if role == "O":
-        return ["O"]
+        return "O", "O"
     usual = {"S": scheme.single, "B": scheme.first, "I": scheme.inside, "E": scheme.last}[role]
     marks = [scheme.twin_first if role in "SB" else "", scheme.twin_last if role in "SE" else ""]
-    return [usual, *(mark for mark in marks if mark)]
+    return usual, "".join(marks) or usual
 
 
 def _turned(table: list[int]) -> list[int]:
@@ -252,21 +252,33 @@ def _turned(table: list[int]) -> list[int]:
     return [sum(1 << i for i, follow in enumerate(table) if follow >> j & 1) for j in range(len(table))]
 
 
-def span_labels(sentence: Sentence, file: str | None = None) -> list[str]:
-    """Labels in IOB2 of a sentence with spans, of which some things may not be known.
+_NO_TYPES = {"", UNKNOWN, "O"}  # what no part of an open label of spans may be
+_TYPES_EXPECTED = f"expected types of spans with {OR} between them, or {ANY} for any"
+
+
+def span_labels(sentence: Sentence, file: str | None = None, partial: bool = True) -> list[str]:
+    """Labels in IOB2 of a sentence with spans, of which with `partial` some things may not be known.
 
     A span's label may be several (`NP|VP`) or `*`. The key `unknown` of a JSON line lists regions:
     `[start, end]` of which nothing is known, `[start, end, label]` that lie in spans with this label, which
     may begin and end anywhere.
     """
     labels = labels_of(sentence.spans, len(sentence), "IOB2")
+    if not partial:
+        if has_regions(sentence):
+            why = "expected none: they are for training with partial=on"
+            raise _error(f'found regions that are "unknown", {why}', sentence, file)
+        return labels
     for start, end, label in sentence.spans:
-        for t in range(start, end):
-            labels[t] = OR.join(f"{labels[t][0]}-{one}" for one in alternatives(label))
+        types = alternatives(label)
+        if label == UNKNOWN or (len(types) > 1 and _NO_TYPES.intersection(types)):
+            raise _error(f"found the span label {label!r}, {_TYPES_EXPECTED}", sentence, file)
+        for t in range(start, end) if len(types) > 1 else ():
+            labels[t] = OR.join(f"{labels[t][0]}-{one}" for one in types)
     for start, end, label in _regions(sentence, file):
         if found := [t for t in range(start, end) if labels[t] != "O"]:
-            message = f"found a span in an unknown region at token {found[0] + 1}, expected them apart"
-            raise DataError(message, file=file, line=sentence.line or None)
+            what = "two unknown regions" if labels[found[0]][0] in "_*" else "a span in an unknown region"
+            raise _error(f"found {what} at token {found[0] + 1}, expected them apart", sentence, file)
         patterns = [f"{ANY}-{one}" for one in alternatives(label)] if label else [UNKNOWN]
         labels[start:end] = [OR.join(patterns)] * (end - start)
     for end in (span.end for span in sentence.spans if span.end < len(sentence)):
@@ -277,6 +289,17 @@ def span_labels(sentence: Sentence, file: str | None = None) -> list[str]:
     return labels
 
 
+def has_regions(sentence: Sentence) -> bool:
+    """Whether a sentence comes from a JSON line with unknown regions."""
+    regions = sentence.origin.get("unknown") if isinstance(sentence.origin, dict) else None
+    return isinstance(regions, list) and bool(regions)
+
+
+def without_regions(origin: Any) -> Any:
+    """What a reader kept of a sentence, if all of the sentence is known by now."""
+    return {key: origin[key] for key in origin if key != "unknown"} if isinstance(origin, dict) else origin
+
+
 def _regions(sentence: Sentence, file: str | None) -> Iterator[Span]:
     record = sentence.origin if isinstance(sentence.origin, dict) else {}
     offsets: Collection[tuple[int, int]] = sentence.offsets or [(t, t + 1) for t in range(len(sentence))]
@@ -285,12 +308,14 @@ def _regions(sentence: Sentence, file: str | None) -> Iterator[Span]:
     for item in items if isinstance(items, list) else [items]:
         kinds = [type(value) for value in item] if isinstance(item, list) else []
         if kinds not in ([int, int], [int, int, str]) or not 0 <= item[0] < item[1] <= most:
-            raise DataError(
-                f"found the unknown region {item!r}, expected [start, end] or [start, end, label] with "
-                f"0 <= start < end <= {most}",
-                file=file,
-                line=sentence.line or None,
-            )
+            expected = f"[start, end] or [start, end, label] with 0 <= start < end <= {most}"
+            raise _error(f"found the unknown region {item!r}, expected {expected}", sentence, file)
+        if len(item) > 2 and _NO_TYPES.intersection(alternatives(item[2])):
+            raise _error(f"found the unknown region {item!r}, {_TYPES_EXPECTED}", sentence, file)
         inside = [t for t, (start, end) in enumerate(offsets) if start < item[1] and end > item[0]]
         if inside:
             yield Span(inside[0], inside[-1] + 1, item[2] if len(item) > 2 else "")
+
+
+def _error(message: str, sentence: Sentence, file: str | None) -> DataError:
+    return DataError(message, file=file, line=sentence.line or None)

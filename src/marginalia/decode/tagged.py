@@ -127,8 +127,8 @@ class UserLabels:
     def model_ids(self, labels: Sequence[str]) -> list[int]:
         """The model's numbers of labels that a user gave for all tokens of a sentence; checked."""
         for position, label in enumerate(labels, 1):
-            if label not in self._numbers:
-                more = suggestion(label, self.labels)
+            if not isinstance(label, str) or label not in self._numbers:
+                more = suggestion(str(label), self.labels)
                 raise DataError(f"label {position}: found '{label}', which the model does not give. {more}")
         if self.same:
             return [self._numbers[label] for label in labels]

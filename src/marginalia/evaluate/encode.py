@@ -9,7 +9,7 @@ and the one that leaves its last token.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import chain
@@ -62,8 +62,20 @@ def encode(names: Sequence[str], *columns: Sentences) -> Encoded:
     index: defaultdict[str, int] = defaultdict()
     index.default_factory = index.__len__
     flat = (chain.from_iterable(column) for column in columns)
-    ids = tuple(np.fromiter(map(index.__getitem__, labels), np.int32, total) for labels in flat)
+    try:
+        ids = tuple(np.fromiter(map(index.__getitem__, labels), np.int32, total) for labels in flat)
+    except TypeError:  # some label is a set or a list
+        _check_strings(label for column in columns for label in chain.from_iterable(column))
+        raise
+    _check_strings(index)
     return Encoded(tuple(index), np.cumsum(lengths) - lengths, ids)
+
+
+def _check_strings(labels: Iterable[Any]) -> None:
+    for label in labels:
+        if not isinstance(label, str):
+            why = "data to be scored must be labelled completely"
+            raise DataError(f"found the label {label!r}, expected a string: {why}")
 
 
 def same_lengths(names: Sequence[str], *columns: Sentences) -> Counts:

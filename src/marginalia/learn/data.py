@@ -17,9 +17,9 @@ from marginalia import _core
 from marginalia.corpus.batches import Layout, in_groups, read_batches
 from marginalia.corpus.blocks import ATTRIBUTES, Block, is_attributes, pack
 from marginalia.corpus.encode import encode_labels
-from marginalia.corpus.partial import ANY, certain_pairs, is_open, span_labels, spelled
+from marginalia.corpus.partial import ANY, certain_pairs, has_regions, is_open, span_labels, spelled
 from marginalia.corpus.records import Sentence
-from marginalia.corpus.schemes import convert, detect_from_pairs, labels_for, labels_of, scheme_named
+from marginalia.corpus.schemes import convert, detect_from_pairs, labels_for, scheme_named
 from marginalia.decode.inputs import items_of
 from marginalia.decode.structures import Extraction, StructureInTraining
 from marginalia.errors import DataError, SettingsError
@@ -91,15 +91,16 @@ def corpus_of_records(
 
     With `partial`, labels may be open.
     """
-    records = [_record(item, label, number, partial) for number, item in enumerate(data)]
+    records = [_record(item, label, number) for number, item in enumerate(data)]
     _check_counts(records, label or "label")
     records = _with_attributes(_with_labels(records, label or "label", partial), label or "label")
     if not records:
         raise DataError("found no sentences, expected at least one")
     columns = tuple(records[0].columns)
     chosen = label or columns[-1]
-    if chosen not in columns:
-        raise DataError(f"found columns {' '.join(columns)}, but no label column '{chosen}'")
+    if chosen not in columns or chosen == ATTRIBUTES:
+        raise DataError(f"found columns {' '.join(columns)}, but no label column '{label or 'label'}'")
+    records = [_spelled(record, chosen, partial) for record in records]
     explicit = any(is_attributes(record.columns.get(ATTRIBUTES, ())) for record in records)
     layout = Layout("crfsuite" if explicit else "conll", columns, chosen, partial=partial)
     return Corpus(
@@ -107,16 +108,12 @@ def corpus_of_records(
     )
 
 
-def _record(item: Any, label: str | None, number: int, partial: bool) -> Sentence:
+def _record(item: Any, label: str | None, number: int) -> Sentence:
     if isinstance(item, Sentence):
-        if not partial or (label or "label") not in item.columns:
-            return item
-        return replace(item, columns=item.columns | _spelled(item.columns, label or "label", partial))
+        return item
     if isinstance(item, str) or not isinstance(item, Sequence) or len(item) != 2:
         raise DataError(f"found {type(item).__name__}, expected a Sentence or a pair of tokens and labels")
     tokens, labels = item
-    if not isinstance(labels, str):
-        labels = _spelled({"label": list(labels)}, "label", partial)["label"]
     if items := items_of(tokens):
         return Sentence({ATTRIBUTES: items, label or "label": list(labels)}, document=number)
     given = dict(tokens) if isinstance(tokens, Mapping) else {"word": tokens}
@@ -126,12 +123,17 @@ def _record(item: Any, label: str | None, number: int, partial: bool) -> Sentenc
     return Sentence({name: list(values) for name, values in given.items()}, document=number)
 
 
-def _spelled(columns: Mapping[str, Sequence[Any]], label: str, partial: bool) -> dict[str, list[str]]:
-    """The column of labels as they would stand in a file."""
-    for one in columns[label] if not partial else ():
+def _spelled(record: Sentence, label: str, partial: bool) -> Sentence:
+    """The record with labels as they would stand in a file."""
+    labels: Sequence[Any] = record.columns.get(label, [])
+    if partial:
+        return replace(record, columns=record.columns | {label: [spelled(one) for one in labels]})
+    for one in labels:
         if one is None or isinstance(one, (set, frozenset, list, tuple)):
-            raise DataError(f"found the label {one!r}, expected a string: others need the setting partial=on")
-    return {label: [spelled(one) if partial else one for one in columns[label]]}
+            raise DataError(
+                f"found the label {one!r}, expected a string: others are for training with partial=on"
+            )
+    return record
 
 
 def _check_counts(records: Sequence[Sentence], label: str) -> None:
@@ -154,16 +156,12 @@ def _with_attributes(records: list[Sentence], label: str) -> list[Sentence]:
 
 def _with_labels(records: list[Sentence], label: str, partial: bool) -> list[Sentence]:
     """Copies with a column of labels, if the sentences have spans and no such column."""
-    if not any(record.spans and label not in record.columns for record in records):
+    if not any((record.spans or has_regions(record)) and label not in record.columns for record in records):
         return records
-
-    def labels(record: Sentence) -> list[str]:
-        return span_labels(record) if partial else labels_of(record.spans, len(record), "IOB2")
-
     return [
         record
         if label in record.columns
-        else replace(record, columns=record.columns | {label: labels(record)})
+        else replace(record, columns=record.columns | {label: span_labels(record, partial=partial)})
         for record in records
     ]
 
@@ -216,7 +214,7 @@ class LabelCoder:
         types = dict.fromkeys(label.partition("-")[2] for label in start.labels if label != "O")
         if self.scheme is None:
             return list(start.labels)
-        return [f"{ANY}-{type_}" if type_ else ANY for type_ in types]
+        return [f"{ANY}-{type_}" if type_ else scheme_named(self.scheme).single for type_ in types]
 
     @property
     def labels(self) -> list[str]:
