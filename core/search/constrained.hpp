@@ -52,7 +52,7 @@ class ConstrainedSearch {
   // Places, of which 12 bytes stay; or places and arcs, if all outputs are kept, of 48 and 32 bytes.
   static constexpr std::size_t kMostMade = std::size_t{1} << 26, kMostKept = std::size_t{1} << 23;
   // Steps from place to place: a second or two, more for very long sentences.
-  std::size_t most_steps() const { return (std::size_t{1} << 25) + walks_.length() * 4096; }
+  std::size_t most_steps() const { return (std::size_t{1} << 26) + walks_.length() * 4096; }
   bool too_much() const { return made_ > (keep_ ? kMostKept : kMostMade) || taken_ > most_steps(); }
 
   struct Place {  // an open or closed state at a token, with a memory
