@@ -124,6 +124,8 @@ def test_citations(run: Run, taught: Path, data: Path) -> None:
     assert all(len(reason["citations"]) <= 2 for reason in found["reasons"])
     other = as_json(run, taught, TEXT, "--cite", 1, "--training", data / "test.txt")
     assert all(c["text"] is None for reason in other["reasons"] for c in reason["citations"])
+    told = run("explain", taught, TEXT, "--cite", 1, "--training", data / "test.txt")[2]
+    assert "test.txt: no cited example is from a file of this name" in told
 
 
 @pytest.mark.parametrize(

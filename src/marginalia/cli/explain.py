@@ -167,6 +167,7 @@ def _quoted(explanation: Explanation, tagger: Tagger, args: argparse.Namespace) 
         name = os.path.basename(path)
         numbers = {number for file, number in cited if file == name}
         if not numbers:
+            print(f"marginalia: note: {path}: no cited example is from a file of this name", file=sys.stderr)
             continue
         layout = model_layout(tagger.saved, args)
         for number, sentence in enumerate(islice(_sentences(tagger, path, layout), max(numbers)), 1):
