@@ -111,9 +111,7 @@ ConstrainedLabels ChainModel::constrain(const Program& program, const TokenTable
                                         std::span<const std::int32_t> labels,
                                         std::span<const std::uint8_t> chosen, const Rules& rules,
                                         const std::vector<Places>& places, Space& space) const {
-  check_labels(table, labels, shape_.labels);
-  if (rules.labels != shape_.labels) throw std::invalid_argument("constraints: the rules do not fit");
-  return constrained_labels(table, labels, chosen, rules, places,
+  return constrained_labels(table, labels, shape_.labels, chosen, rules, places,
                             [&](std::size_t s, const Demands& demands, const Output& free) {
                               Lattice& scores = lattice(program, table, s, space);
                               scores.finish();

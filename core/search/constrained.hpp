@@ -127,8 +127,10 @@ struct ConstrainedLabels {
 // that are `chosen`.
 template <class Search>
 ConstrainedLabels constrained_labels(const TokenTable& table, std::span<const std::int32_t> labels,
-                                     std::span<const std::uint8_t> chosen, const Rules& rules,
-                                     const std::vector<Places>& places, Search&& search) {
+                                     std::size_t known_labels, std::span<const std::uint8_t> chosen,
+                                     const Rules& rules, const std::vector<Places>& places, Search&& search) {
+  check_labels(table, labels, known_labels);
+  if (rules.labels != known_labels) throw std::invalid_argument("constraints: the rules do not fit");
   if (chosen.size() != table.sentences())
     throw std::invalid_argument("constraints: sentences do not fit the table");
   ConstrainedLabels all{{labels.begin(), labels.end()},

@@ -127,9 +127,7 @@ ConstrainedLabels SegmentModel::constrain(const SegmentProgram& program, const T
                                           std::span<const std::int32_t> labels,
                                           std::span<const std::uint8_t> chosen, const Rules& rules,
                                           const std::vector<Places>& places, Space& space) const {
-  check_labels(table, labels, shape_.labels);
-  if (rules.labels != shape_.labels) throw std::invalid_argument("constraints: the rules do not fit");
-  return constrained_labels(table, labels, chosen, rules, places,
+  return constrained_labels(table, labels, shape_.labels, chosen, rules, places,
                             [&](std::size_t s, const Demands& demands, const Output& free) {
                               const SegmentScores& all = scores(program, table, s, space);
                               return constrained(SegmentWalks{shape_, constants_, all}, demands, free);

@@ -173,10 +173,7 @@ class Model(Tagger):
             threads=threads,
             sample_weights=sample_weights,
         )
-        for record in run:
-            if on_progress is not None:
-                on_progress(record)
-        return self._taught(run.model().saved)
+        return self._taught(run.finish(on_progress).saved)
 
 
 def teachable(make: Callable[P, Tagger]) -> Callable[P, Model]:

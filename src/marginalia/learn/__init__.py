@@ -97,10 +97,7 @@ def train(
         sample_weights=sample_weights,
         labels=labels,
     )
-    for record in run:
-        if on_progress is not None:
-            on_progress(record)
-    return run.model()
+    return run.finish(on_progress)
 
 
 def calibrate(

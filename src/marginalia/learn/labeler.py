@@ -129,9 +129,7 @@ class Labeler:
         if new := sorted(set(known) - set(self.classes_)):
             raise SettingsError(f"classes: found {new[0]!r}, which was not among those of the first batch.")
         run = continued(self.model_.saved, _pairs(X, y), threads=self.threads, sample_weights=weights)
-        for _ in run:
-            pass
-        return self._take(run.model())
+        return self._take(run.finish())
 
     def _arguments(self) -> dict[str, Any]:
         """Of `train`."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -230,6 +230,13 @@ class Training:
             return _core.permutation(size, seed % 2**63)
 
         return order
+
+    def finish(self, on_progress: Callable[[Progress], object] | None = None) -> Tagger:
+        """Makes all passes, tells of each, and gives the model."""
+        for record in self:
+            if on_progress is not None:
+                on_progress(record)
+        return self.model()
 
     def model(self) -> Tagger:
         """The best model so far: by dev score, else of the last pass."""
