@@ -221,6 +221,12 @@ def test_a_wish_gives_the_best_output_that_fulfils_it(
                 found = tagger.explain(columns, f"{first}-{last}=X")
                 assert found.other.score == pytest.approx(fitting[0].score)
                 assert wish in spans_of(found.other.labels, "IOB2")
+        for place, label in enumerate(chosen, 1):
+            fitting = [t for t in outputs if t.labels[place - 1] != label]
+            if fitting:
+                found = tagger.explain(columns, f"{place}!={label}")
+                assert found.other.score == pytest.approx(fitting[0].score)
+                assert found.other.labels[place - 1] != label
 
 
 @pytest.mark.parametrize(
@@ -233,8 +239,8 @@ def test_a_wish_gives_the_best_output_that_fulfils_it(
         ("0=O", "tokens from 1 to 3"),
         ("2-4=X", "tokens from 1 to 3"),
         ("3-2=X", "tokens from 1 to 3"),
-        ("1=B-Z", "unknown label 'B-Z'"),
-        ("1-2=Z", "unknown type of span 'Z'"),
+        ("1=B-Z", "against: found 1=B-Z: the model does not know 'B-Z'"),
+        ("1-2=Z", "against: found 1-2=Z: the model does not know 'Z'"),
         ("1=I-X", "no output with 1=I-X"),
         ("1=B-X 1=B-Y", "no output"),
     ],

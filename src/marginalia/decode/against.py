@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from marginalia.config import suggestion
 from marginalia.corpus.batches import Batch
 from marginalia.corpus.blocks import Block
-from marginalia.decode.constraints import At, Constraints, Names
+from marginalia.decode.constraints import At, Constraints, Names, wish
 from marginalia.decode.demands import Demands
 from marginalia.decode.structures import StructureInUse
 from marginalia.decode.tagged import UserLabels
-from marginalia.errors import DataError
+from marginalia.errors import DataError, SettingsError
 from marginalia.model import SavedModel
-
-_WISH = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?=(.+)")
 
 
 class Other(NamedTuple):
@@ -76,23 +72,20 @@ def _runner_up(decoder: StructureInUse, block: Block, chosen: Sequence[int]) -> 
 
 def _wishes(parts: Sequence[str], length: int, shown: UserLabels, what: str = "against") -> list[At]:
     """The wishes that all parts are; none if some part is none, or if all are labels."""
-    matches = [_WISH.fullmatch(part) for part in parts]
-    if not all(matches) or (len(parts) == length and all(part in shown.labels for part in parts)):
+    wishes = [at for part in parts if (at := wish(part)) is not None]
+    if len(wishes) < len(parts) or (len(parts) == length and all(part in shown.labels for part in parts)):
         return []
     names = Names(shown.labels, shown.scheme)
-    return [_checked(match, length, names, what) for match in matches if match]
+    return [_checked(at, length, names, what) for at in wishes]
 
 
-def _checked(match: re.Match[str], length: int, names: Names, what: str) -> At:
-    first, last, name = int(match[1]), int(match[2] or match[1]), match[3]
-    if not 1 <= first <= last <= length:
-        raise DataError(f"{what}: found {match[0]}, expected tokens from 1 to {length}")
-    is_span = match[2] is not None and names.scheme is not None and name != "O"
-    known = list(names.types if is_span else names.labels)
-    if name not in known:
-        kind = "type of span" if is_span else "label"
-        raise DataError(f"{what}: found {match[0]}: unknown {kind} '{name}'. {suggestion(name, known)}")
-    return At(first, last, (name,))
+def _checked(at: At, length: int, names: Names, what: str) -> At:
+    if not 1 <= at.first <= at.last <= length:
+        raise DataError(f"{what}: found {at}, expected tokens from 1 to {length}")
+    try:
+        return names.resolved(at, what)
+    except SettingsError as error:
+        raise DataError(str(error)) from None
 
 
 def _wished(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from marginalia.config import suggestion
 from marginalia.corpus.records import Span
@@ -85,12 +85,11 @@ class Only(NamedTuple):
 
 
 Constraint = At | Count | Before | Never | Only
+Some = TypeVar("Some", bound=Constraint)
 
+_AT = re.compile(r"([0-9]{1,18})(?:-([0-9]{1,18}))?(!?=)(\S+)")
 _FORMS: tuple[tuple[str, Callable[[re.Match[str]], Constraint]], ...] = (
-    (
-        r"([0-9]+)(?:-([0-9]+))?(!?=)(\S+)",
-        lambda m: At(int(m[1]), int(m[2] or m[1]), _names(m[4]), m[3] == "!="),
-    ),
+    (_AT.pattern, lambda m: _at(m)),
     (r"at most ([0-9]+) (\S+)", lambda m: Count(_name(m[2]), 0, int(m[1]))),
     (r"at least ([0-9]+) (\S+)", lambda m: Count(_name(m[2]), int(m[1]))),
     (r"exactly ([0-9]+) (\S+)", lambda m: Count(_name(m[2]), int(m[1]), int(m[1]))),
@@ -103,6 +102,11 @@ _EXPECTED = (
     "3=B-NP, 3!=O, 3-5=NP|VP, at most 1 NP, at least 1 NP, exactly 1 NP, NP before VP, never NP, "
     "never NP then VP, or only NP VP"
 )
+
+
+def _at(match: re.Match[str]) -> At:
+    first, last, sign, names = match.groups()
+    return At(int(first), int(last or first), _names(names), forbid=sign == "!=")
 
 
 def _name(text: str) -> str:
@@ -143,6 +147,12 @@ def constraint(said: str | Constraint) -> Constraint:
     if isinstance(said, (At, Only)) and not all(said.names or [""]):
         raise SettingsError(f"constraint: found {said}, expected names of types or labels.")
     return said
+
+
+def wish(text: str) -> At | None:
+    """What a text such as `3=B-NP` or `3-5=NP` wishes of certain tokens; None if it is no such text."""
+    match = _AT.fullmatch(text)
+    return None if match is None else _at(match)
 
 
 @dataclass(frozen=True)
@@ -239,23 +249,23 @@ class Names:
         rest = name.removeprefix(ANY_LABEL)
         return self.types.get(rest) if rest != name else None
 
-    def resolved(self, said: Constraint) -> Constraint:
+    def resolved(self, said: Some, what: str = "constraint") -> Some:
         """The same, if what looks like several labels is one of which `|` is a part; checked."""
         if isinstance(said, At) and (whole := "|".join(said.names)) in self.labels:
             said = said._replace(names=(whole,))
-        self.check(said)
+        self._check(said, what)
         return said
 
-    def check(self, said: Constraint) -> None:
+    def _check(self, said: Constraint, what: str) -> None:
         """An error for names that the model does not know, and for spans mixed with labels."""
         for name in names_of(said):
             if not self.is_type(name) and name not in self.labels and self.type_of_any(name) is None:
                 known = [*self.types, *self.labels]
                 raise SettingsError(
-                    f"constraint: found {said}: the model does not know '{name}'. {suggestion(name, known)}"
+                    f"{what}: found {said}: the model does not know '{name}'. {suggestion(name, known)}"
                 )
         if isinstance(said, At) and len({self.is_type(name) for name in said.names}) > 1:
-            raise SettingsError(f"constraint: found {said}, expected types of spans or labels, not both.")
+            raise SettingsError(f"{what}: found {said}, expected types of spans or labels, not both.")
 
     def holds(self, said: Constraint, labels: Sequence[str]) -> bool:
         """Whether the labels of a sentence, as users see them, meet a demand."""

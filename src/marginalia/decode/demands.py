@@ -225,7 +225,7 @@ class Demands:
             phrases = self._dictionary.demands(block)
         return [(*self._everywhere, *some, *more) for some, more in zip(found, phrases, strict=True)]
 
-    def _given(self, batch: Batch, s: int, starts: Sequence[int]) -> list[Constraint]:
+    def _given(self, batch: Batch, s: int, starts: Sequence[int]) -> list[At]:
         """The labels or spans of a sentence that are to be kept."""
         block, first, column = batch.block, starts[s], self._column
         if column is None:
