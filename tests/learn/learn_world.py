@@ -10,7 +10,7 @@ import numpy as np
 
 import marginalia as mg
 from marginalia.corpus import write_conll
-from marginalia.learn import Training, inherited, make_recipe, prepare
+from marginalia.learn import Training, prepare, recipe_with
 from marginalia.model import SavedModel
 
 Toys = Callable[..., Any]
@@ -74,8 +74,9 @@ def a_run(
     **settings: Any,
 ) -> Training:
     """A run about to begin, as `marginalia.train` makes it."""
-    checked = inherited(start, settings, features, None, structure)
-    recipe = make_recipe(learner=learner, seed=seed, features=features, structure=structure, settings=checked)
+    recipe = recipe_with(
+        start, structure=structure, features=features, learner=learner, seed=seed, settings=settings
+    )
     return prepare(data, dev, recipe, threads=threads, start=start, sample_weights=sample_weights)
 
 

@@ -195,7 +195,7 @@ def named(tagger: mg.Tagger) -> dict[Any, float]:
 
 def test_a_start_keeps_its_longest_segments(toys: Toys) -> None:
     model = train(toys(5), max_length=3)
-    assert train(toys(5), start=model).saved.settings["max-length"] == 3
+    assert mg.train(toys(5), start=model).saved.settings["max-length"] == 3
     assert train(toys(5), start=model, max_length=5).saved.settings["max-length"] == 5
     for start, structure in [(model, "chain"), (mg.train(toys(5), passes=1), "segments")]:
         with pytest.raises(mg.SettingsError, match=rf"structure: found {structure}, but the model"):

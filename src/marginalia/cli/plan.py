@@ -53,7 +53,7 @@ class Plan:
     columns: str | None = None
     label: str | None = None
     format: str | None = None
-    structure: str = "chain"
+    structure: str | None = None
     features: str | None = None
     learner: str = "perceptron"
     seed: int = 1

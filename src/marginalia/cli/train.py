@@ -62,7 +62,9 @@ def add_parser(verbs: Verbs) -> None:
     )
     parser.add_argument("--task", metavar="NAME", help="defaults for a kind of work (default: fields)")
     parser.add_argument(
-        "--structure", metavar="NAME", help="what an output is: chain (the default) or segments"
+        "--structure",
+        metavar="NAME",
+        help="what an output is: chain or segments (default: chain, or as --start)",
     )
     parser.add_argument(
         "--features", metavar="NAME|FILE", help="a set or a template file (default: the task's)"
@@ -138,17 +140,16 @@ def prepare(plan: Plan, train: list[str], dev: list[str]) -> Training:
     from marginalia.learn.samples import read_sample_weights
 
     start = load(plan.start).saved if plan.start else None
-    dictionary = Dictionary.read(*plan.dictionary) if plan.dictionary else None
-    own = plan.features, plan.lists, plan.structure, dictionary
-    recipe = learn.make_recipe(
+    recipe = learn.recipe_with(
+        start,
         plan.task,
         structure=plan.structure,
         features=plan.features,
         learner=plan.learner,
         seed=plan.seed,
         lists=plan.lists,
-        dictionary=dictionary,
-        settings=learn.inherited(start, plan.settings, *own),
+        dictionary=Dictionary.read(*plan.dictionary) if plan.dictionary else None,
+        settings=plan.settings,
     )
     return learn.prepare(
         train,

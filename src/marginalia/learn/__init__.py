@@ -33,9 +33,9 @@ __all__ = [
     "continued",
     "corpus_for",
     "fixed",
-    "inherited",
     "make_recipe",
     "prepare",
+    "recipe_with",
     "train",
 ]
 
@@ -45,7 +45,7 @@ def train(
     dev: Data | None = None,
     *,
     task: str | None = None,
-    structure: str = "chain",
+    structure: str | None = None,
     features: str | None = None,
     learner: str = "perceptron",
     columns: str | Sequence[str] | None = None,
@@ -67,22 +67,22 @@ def train(
 
     `task`, `structure`, `features` and `learner` are names (see the documentation), `features` may be a
     template file. `dictionary` has phrases with labels, whose matches are features; in use, the model may be
-    given another one. `start` is a model to begin with: its features and labels are used. `labels` are known
-    beforehand: the model can give them even if the data have none such. `sample_weights` has a number for
-    each example. `options` are those of the files' reader, such as `{"separator": "\\t"}`.
+    given another one. `start` is a model to begin with: its structure, features and labels are used.
+    `labels` are known beforehand: the model can give them even if the data have none such. `sample_weights`
+    has a number for each example. `options` are those of the files' reader, such as `{"separator": "\\t"}`.
     All other keywords are settings, as after `--set` on the command line.
     """
     begin = _start(start)
-    named = None if dictionary is None else dictionary_of(dictionary)
-    recipe = make_recipe(
+    recipe = recipe_with(
+        begin,
         task,
         structure=structure,
         features=features,
         learner=learner,
         seed=seed,
         lists=lists,
-        dictionary=named,
-        settings=inherited(begin, settings, features, lists, structure, named),
+        dictionary=None if dictionary is None else dictionary_of(dictionary),
+        settings=settings,
     )
     run = prepare(
         data,
@@ -232,23 +232,35 @@ _INHERITED = {"order": 1, "legal": True, "unit": "sentence"}
 _KEPT = ("max-length",)  # the same, unless another is given
 
 
-def inherited(
+def recipe_with(
     start: SavedModel | None,
-    settings: Mapping[str, Any],
-    features: str | None,
-    lists: Mapping[str, str] | None,
-    structure: str,
+    task: str | None = None,
+    *,
+    structure: str | None = None,
+    features: str | None = None,
+    learner: str = "perceptron",
+    seed: int = 1,
+    lists: Mapping[str, str] | None = None,
     dictionary: Dictionary | None = None,
+    settings: Mapping[str, Any],
+) -> Recipe:
+    """The recipe of a run that may begin with a model: what the user gave, and what the model brings."""
+    own: dict[str, Any] = {"features": features, "lists": lists, "dictionary": dictionary}
+    if start is not None:
+        settings = _inherited(start, structure, settings, own)
+    kind = structure or (start.structure if start is not None else "chain")
+    return make_recipe(task, structure=kind, learner=learner, seed=seed, settings=settings, **own)
+
+
+def _inherited(
+    start: SavedModel, structure: str | None, settings: Mapping[str, Any], own: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """The settings of a run that begins with a model: what the user gave, and what the model depends on."""
-    if start is None:
-        return dict(settings)
-    own = [name for name in ("scheme", "encode") if str(settings.get(name, "auto")) != "auto"]
-    brought = ("features", features), ("lists", lists), ("dictionary", dictionary)
-    own += [name for name, given in brought if given]
-    if own:
-        raise SettingsError(f"found {' and '.join(own)}, but a model to begin with brings its own.")
-    names = (*_INHERITED, *_KEPT) if structure == start.structure else ()  # `prepare` refuses another one
+    """The settings, with those that the model depends on."""
+    found = [name for name in ("scheme", "encode") if str(settings.get(name, "auto")) != "auto"]
+    found += [name for name, given in own.items() if given]
+    if found:
+        raise SettingsError(f"found {' and '.join(found)}, but a model to begin with brings its own.")
+    names = (*_INHERITED, *_KEPT) if structure in (None, start.structure) else ()  # `prepare` refuses others
     return {name: start.settings[name] for name in names if name in start.settings} | dict(settings)
 
 
