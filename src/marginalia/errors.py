@@ -24,3 +24,11 @@ class DataError(MarginaliaError):
 
 class ModelError(MarginaliaError):
     """A model file is truncated, damaged, foreign, too new, or does not fit the request."""
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C; what was done until then is in the file `kept`."""
+
+    def __init__(self, kept: str) -> None:
+        self.kept = kept
+        super().__init__()

@@ -14,8 +14,9 @@ import pytest
 from cli_world import COLUMNS, Run, Shell, corpus, without_last_column
 
 import marginalia as mg
-from marginalia.cli import main
+from marginalia.cli import main, tag
 from marginalia.cli.progress import Bar
+from marginalia.corpus.answers import LabelWriter
 
 
 @pytest.fixture(scope="session")
@@ -234,6 +235,34 @@ def test_broken_pipe(model: Path, data: Path, tmp_path: Path) -> None:
         child.stdout.close()
         assert child.stderr.read() == b""
     assert child.returncode == 141
+
+
+@pytest.mark.parametrize("name", ["out.txt", "out.txt.gz"])
+def test_ctrl_c_keeps_what_was_tagged(
+    run: Run, model: Path, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    assert run("tag", model, data / "test.txt", "-o", tmp_path / "whole.txt")[0] == 0
+    monkeypatch.setattr(tag, "BLOCK_BYTES", 200)
+    write, written = LabelWriter.write, []
+
+    def interrupted(*args: object) -> None:
+        if len(written) == 3:
+            raise KeyboardInterrupt
+        written.append(args)
+        write(*args)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(LabelWriter, "write", interrupted)
+    output = tmp_path / name
+    output.write_text("old")
+    code, _, err = run("tag", model, data / "test.txt", "-o", output)
+    kept = tmp_path / f"{name}.partial"
+    assert (code, err) == (130, f"marginalia: interrupted; what was done until then is in {kept}\n")
+    assert output.read_text() == "old"
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([name, kept.name, "whole.txt"])
+    text = (gzip.open if name.endswith(".gz") else open)(kept, "rt").read()
+    assert text.endswith("\n\n")
+    assert (tmp_path / "whole.txt").read_text().startswith(text)
+    assert 0 < len(text) < (tmp_path / "whole.txt").stat().st_size
 
 
 def test_old_mode_and_links_are_kept(run: Run, model: Path, data: Path, tmp_path: Path) -> None:

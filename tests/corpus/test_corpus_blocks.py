@@ -174,7 +174,7 @@ def test_written_sentences_are_read_again(
     assert [replace(s, line=0) for s in read_conll(io.BytesIO(text), "word label")] == sentences
 
 
-@pytest.mark.parametrize("word", ["", "a b", "a\tb", "a\n", "-DOCSTART-"])
+@pytest.mark.parametrize("word", ["", "a b", "a\tb", "a\n", "-DOCSTART-", {"A"}])
 def test_fields_that_would_break_the_file_are_refused(word: str) -> None:
     with pytest.raises(DataError, match="cannot be written to a column file") as caught:
         write_conll([Sentence({"word": [word]}, line=7)], io.BytesIO())

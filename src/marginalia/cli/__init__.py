@@ -15,7 +15,7 @@ from importlib import import_module
 from marginalia import __version__
 from marginalia.cli.arguments import UsageError, formatted
 from marginalia.cli.progress import Notes
-from marginalia.errors import MarginaliaError
+from marginalia.errors import Interrupted, MarginaliaError
 
 VERBS = (
     "train",
@@ -86,6 +86,8 @@ def _guarded(arguments: argparse.Namespace) -> int:
         code: int = arguments.run(arguments)
         sys.stdout.flush()
         return code
+    except Interrupted as error:
+        return _ended(f"interrupted; what was done until then is in {error.kept}", INTERRUPTED)
     except KeyboardInterrupt:
         return _ended("interrupted", INTERRUPTED)
     except BrokenPipeError:

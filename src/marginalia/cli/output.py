@@ -30,11 +30,11 @@ def check_writable(path: str, inputs: Iterable[str] = ()) -> None:
 
 
 @contextmanager
-def opened_target(path: str) -> Iterator[BinaryIO]:
-    """Standard output, or a file that appears when all is done."""
+def opened_target(path: str, interrupted: str | None = None) -> Iterator[BinaryIO]:
+    """Standard output, or a file that appears when all is done; after Ctrl-C, as `interrupted`."""
     if path == STDOUT:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
-    with replacing(path) as stream:
+    with replacing(path, interrupted) as stream:
         yield stream

@@ -103,7 +103,8 @@ def run(args: argparse.Namespace) -> int:
     if args.reload and demanded.constraints.by_sentence:
         raise UsageError("--reload does not go with constraints for single sentences.")
     layout = demanded.layout(layout, args.misaligned)
-    with opened_target(args.output) as target, watched(args) as (source, draw):
+    partial = f"{args.output}.partial"
+    with opened_target(args.output, partial) as target, watched(args) as (source, draw):
         tag(tagger, source, layout, target, args.threads or 1, draw, wanted, demanded)
     demanded.tell()
     return 0

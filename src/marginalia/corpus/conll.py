@@ -52,6 +52,7 @@ def _rows(sentence: Sentence, names: Sequence[str], separator: str) -> list[str]
     rows = list(zip(*(sentence.columns[name] for name in names), strict=True))
     forbidden = re.compile(r"[\t\r\n\0]" if separator == "\t" else r"[ \t\r\n\0]|^$")
     for row in rows:
-        if row[0] == DOCUMENT or not any(row) or any(map(forbidden.search, row)):
+        texts = all(isinstance(field, str) for field in row)
+        if not texts or row[0] == DOCUMENT or not any(row) or any(map(forbidden.search, row)):
             raise DataError(f"fields {row!r} cannot be written to a column file", line=sentence.line or None)
     return [separator.join(row) for row in rows]

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import IO, BinaryIO, cast
 
-from ..errors import DataError
+from ..errors import DataError, Interrupted
 
 Source = str | os.PathLike[str] | IO[bytes] | IO[str]
 Target = Source
@@ -103,10 +103,10 @@ def _undecodable(raw: bytes, at: int, file: str, line: int) -> DataError:
 
 
 @contextmanager
-def replacing(path: str) -> Iterator[BinaryIO]:
+def replacing(path: str, interrupted: str | None = None) -> Iterator[BinaryIO]:
     """A stream to a file beside `path` that takes its place at the end; a failure leaves the old file whole.
 
-    Devices and pipes are written directly.
+    Devices and pipes are written directly. `interrupted`: where to keep what was written until Ctrl-C.
     """
     target = os.path.realpath(path)
     try:
@@ -114,14 +114,14 @@ def replacing(path: str) -> Iterator[BinaryIO]:
             with open(target, "wb") as stream:
                 yield stream
         else:
-            yield from _beside(target, path)
+            yield from _beside(target, path, interrupted)
     except BrokenPipeError:
         raise
     except OSError as error:
         raise DataError(f"cannot write: {error.strerror or error}", file=path) from error
 
 
-def _beside(target: str, path: str) -> Iterator[BinaryIO]:
+def _beside(target: str, path: str, interrupted: str | None) -> Iterator[BinaryIO]:
     folder, name = os.path.split(target)
     temporary = os.path.join(folder, f".{name}.{os.getpid()}.{os.urandom(4).hex()}")
     try:
@@ -130,6 +130,11 @@ def _beside(target: str, path: str) -> Iterator[BinaryIO]:
                 os.chmod(temporary, os.stat(target).st_mode & 0o777)
             yield from _compressed(stream, path)
         os.replace(temporary, target)
+    except KeyboardInterrupt:
+        if interrupted is not None:
+            os.replace(temporary, interrupted)
+            raise Interrupted(interrupted) from None
+        raise
     finally:
         with suppress(FileNotFoundError):  # it was renamed, or could not be made
             os.unlink(temporary)
