@@ -32,14 +32,14 @@ class BoundExamples {
   // One rule on some examples: what was counted.
   nb::dict learn(marginalia::WeightTable& weights, const marginalia::Rule& rule,
                  const Input<std::uint32_t>& order, std::uint64_t step, const Input<double>& sample_weights,
-                 double dropout_input, double dropout_features, std::uint64_t dropout_seed,
-                 std::uint32_t first) const {
+                 double dropout_input, double dropout_values, double dropout_features,
+                 std::uint64_t dropout_seed, std::uint32_t first) const {
     check(weights.current(), true);
     check_samples(sample_weights);
     for (const std::uint32_t i : view(order)) check_range(i, i + std::size_t{1});
-    const marginalia::Dropout dropout{dropout_input, dropout_features, dropout_seed};
-    if (dropout.input > 0.0 && !examples_.can_hide())
-      throw std::invalid_argument("hiding tokens needs examples that keep their templates");
+    const marginalia::Dropout dropout{dropout_input, dropout_values, dropout_features, dropout_seed};
+    if (dropout.hides() && !examples_.can_hide())
+      throw std::invalid_argument("hiding input needs examples that keep their templates");
     marginalia::PassCounts counts;
     {
       nb::gil_scoped_release unlocked;
@@ -190,8 +190,8 @@ nb::class_<Bound> bind_examples(nb::module_& m, const char* name) {
   using namespace nb::literals;
   return nb::class_<Bound>(m, name, "A batch of examples, seen as outputs of a structure.")
       .def("learn", &Bound::learn, "weights"_a, "rule"_a, nb::arg("order").noconvert(), "step"_a,
-           nb::arg("sample_weights").noconvert(), "dropout_input"_a = 0.0, "dropout_features"_a = 0.0,
-           "dropout_seed"_a = 0, "first"_a = 0,
+           nb::arg("sample_weights").noconvert(), "dropout_input"_a = 0.0, "dropout_values"_a = 0.0,
+           "dropout_features"_a = 0.0, "dropout_seed"_a = 0, "first"_a = 0,
            "Applies a rule to the examples in order; what was counted. `first`: the number of example 0 in "
            "provenance.")
       .def("make_room", &Bound::make_room, "weights"_a, "whole_rows"_a,

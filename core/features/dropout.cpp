@@ -11,40 +11,40 @@ double draw(std::uint64_t key, std::uint64_t which) {
   return static_cast<double>(scrambled(key + which * 0x9e3779b97f4a7c15ULL) >> 11) * 0x1p-53;
 }
 
-bool looks_at_hidden(const std::vector<Program::Read>& reads, std::size_t t,
-                     const std::vector<std::uint8_t>& hidden) {
+bool looks_at_hidden(const std::vector<Program::Read>& reads, std::size_t t, std::size_t length,
+                     const Hidden& hidden) {
   for (const Program::Read& read : reads) {
-    const std::size_t base = !read.absolute ? t : read.offset >= 0 ? 0 : hidden.size();
+    const std::size_t base = !read.absolute ? t : read.offset >= 0 ? 0 : length;
     const std::size_t at = base + static_cast<std::size_t>(read.offset);  // wraps around before the sentence
-    if (at < hidden.size() && hidden[at] != 0) return true;
+    if (at < length && hidden.value(at, read.column)) return true;
   }
   return false;
 }
 
-std::uint64_t key_of_step(const Dropout& dropout, std::uint64_t step) {
-  return scrambled(dropout.seed ^ scrambled(step));
-}
-
 }  // namespace
 
-std::vector<std::uint8_t> hidden_tokens(const Dropout& dropout, std::uint64_t step, std::size_t length) {
-  const std::uint64_t key = key_of_step(dropout, step);
-  std::vector<std::uint8_t> hidden(dropout.input > 0.0 ? length : 0);
-  for (std::size_t t = 0; t < hidden.size(); ++t) hidden[t] = draw(key, t) < dropout.input;
-  return hidden;
+Hidden::Hidden(const Dropout& dropout, std::uint64_t step)
+    : dropout_(dropout),
+      tokens_(scrambled(dropout.seed ^ scrambled(step))),
+      values_(scrambled(scrambled(tokens_))),
+      features_(scrambled(tokens_)) {}
+
+bool Hidden::value(std::size_t token, std::uint32_t column) const {
+  if (dropout_.input > 0.0 && draw(tokens_, token) < dropout_.input) return true;
+  return dropout_.values > 0.0 && draw(values_, (std::uint64_t{token} << 32) + column) < dropout_.values;
 }
 
-bool leaves_out(const Dropout& dropout, std::uint64_t step, std::uint64_t which) {
-  return dropout.features > 0.0 && draw(scrambled(key_of_step(dropout, step)), which) < dropout.features;
+bool Hidden::feature(std::uint64_t which) const {
+  return dropout_.features > 0.0 && draw(features_, which) < dropout_.features;
 }
 
 void thin(const Examples& examples, std::size_t i, const Dropout& dropout, std::uint64_t step,
           Examples& out) {
   const Example x = example(examples, i);
-  const std::vector<std::uint8_t> hidden = hidden_tokens(dropout, step, x.length);
+  const Hidden hidden(dropout, step);
   const auto keep = [&](std::size_t t, std::uint32_t row, const auto& templates, std::uint64_t place) {
-    if (leaves_out(dropout, step, row)) return false;
-    return hidden.empty() || !looks_at_hidden(examples.reads[templates[place]], t, hidden);
+    if (hidden.feature(row)) return false;
+    return !hidden.any_input() || !looks_at_hidden(examples.reads[templates[place]], t, x.length, hidden);
   };
 
   const auto copy = [&](const std::vector<std::uint64_t>& ends, const std::vector<std::uint32_t>& rows,

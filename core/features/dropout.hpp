@@ -11,18 +11,33 @@ namespace marginalia {
 
 struct Dropout {
   double input = 0.0;     // each token is hidden with this probability, with all features that look at it
+  double values = 0.0;    // each value of a column at a token is, with all features that look at it
   double features = 0.0;  // each feature of the example is left out with this probability
   std::uint64_t seed = 0;
 
-  bool active() const { return input > 0.0 || features > 0.0; }
+  bool active() const { return hides() || features > 0.0; }
+  bool hides() const { return input > 0.0 || values > 0.0; }
 };
 
-// Which tokens of an example are hidden (empty: none), and whether a feature is left out. Both follow from
-// the seed and the step, nothing else; `which` names the feature.
-std::vector<std::uint8_t> hidden_tokens(const Dropout& dropout, std::uint64_t step, std::size_t length);
-bool leaves_out(const Dropout& dropout, std::uint64_t step, std::uint64_t which);
+// What of an example is hidden or left out. It follows from the seed and the step, nothing else.
+class Hidden {
+ public:
+  Hidden() = default;
+  Hidden(const Dropout& dropout, std::uint64_t step);
 
-// Makes `out` example i alone, thinned. Hiding tokens needs examples that keep their templates.
+  // Whether any values may be.
+  bool any_input() const { return dropout_.hides(); }
+  // A column's value at a token.
+  bool value(std::size_t token, std::uint32_t column) const;
+  // `which` names the feature.
+  bool feature(std::uint64_t which) const;
+
+ private:
+  Dropout dropout_;
+  std::uint64_t tokens_ = 0, values_ = 0, features_ = 0;  // keys of what is drawn
+};
+
+// Makes `out` example i alone, thinned. Hiding input needs examples that keep their templates.
 void thin(const Examples& examples, std::size_t i, const Dropout& dropout, std::uint64_t step, Examples& out);
 
 }  // namespace marginalia

@@ -20,10 +20,10 @@ struct Examples {
   std::vector<std::uint32_t> gold;  // [tokens] label ids or sets of them, or empty
   LabelSets sets;
 
-  // What hiding tokens needs to know; only kept if asked for.
+  // What hiding input needs to know; only kept if asked for.
   bool keeps_templates = false;
   std::vector<std::uint16_t> node_templates, edge_templates;  // beside the rows: which template they are of
-  std::vector<std::vector<Program::Read>> reads;              // by template: the tokens it looks at
+  std::vector<std::vector<Program::Read>> reads;              // by template: what it looks at
 
   std::size_t sentences() const { return sentence.size() - 1; }
   std::size_t tokens() const { return node_end.size() - 1; }

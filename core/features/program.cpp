@@ -72,13 +72,13 @@ Program Program::of_items(std::uint32_t columns) {
 }
 
 std::vector<std::vector<Program::Read>> Program::reads() const {
-  if (explicit_) return {{{0, false}}};
+  if (explicit_) return {{{0, false, 0}}};
   std::vector<std::vector<Read>> all;
   for (const Template& t : templates_) {
     all.emplace_back();
     for (const Piece& piece : t.pieces)
       if (!piece.literal && sources_[piece.source].kind != Source::Kind::first)
-        all.back().push_back({piece.offset, piece.absolute});
+        all.back().push_back({piece.offset, piece.absolute, sources_[piece.source].column});
   }
   return all;
 }

@@ -173,10 +173,11 @@ class Program {
   bool value_text(std::uint32_t source, const TokenTable& table, const ExtractionSpace& space,
                   std::size_t first, std::size_t at, std::string& out) const;
 
-  // A token that a template looks at, as in `Piece`.
+  // A value that a template looks at: the token as in `Piece`, and the column (0 of explicit attributes).
   struct Read {
     std::int32_t offset;
     bool absolute;
+    std::uint32_t column;
   };
   std::vector<std::vector<Read>> reads() const;  // by template
 

@@ -7,11 +7,12 @@ namespace marginalia {
 
 namespace {
 
-void hide_items(const std::vector<std::uint8_t>& hidden, SegmentValues& x) {
+void hide_items(const Hidden& hidden, SegmentValues& x) {
   std::size_t kept = 0, begin = 0;
   for (std::size_t t = 0; t < x.length; ++t) {
     const std::size_t end = x.item_end[t + 1];
-    for (std::size_t i = begin; i < end && hidden[t] == 0; ++i) x.items[kept++] = x.items[i];
+    if (!hidden.value(t, 0))
+      for (std::size_t i = begin; i < end; ++i) x.items[kept++] = x.items[i];
     begin = end;
     x.item_end[t + 1] = kept;
   }
@@ -24,6 +25,11 @@ void SegmentExamples::add(const SegmentProgram& program, const TokenTable& table
   if (tokens() != 0 && sources_ != program.sources())
     throw std::invalid_argument("examples: of another program");
   sources_ = program.sources();
+  columns_.clear();
+  for (std::size_t k = 0; k < sources_; ++k) {
+    const Source& source = program.source(k);
+    columns_.push_back(source.kind == Source::Kind::first ? kNoColumn : source.column);
+  }
   if (program.is_explicit()) {
     if (table.items == nullptr) throw std::invalid_argument("examples: a table without explicit attributes");
     add_items(*table.items);
@@ -92,18 +98,17 @@ void SegmentExamples::values(std::size_t i, SegmentValues& out) const {
                      matches_.begin() + static_cast<std::ptrdiff_t>(match_end_[i + 1]));
 }
 
-void SegmentExamples::hidden_values(std::size_t i, const Dropout& dropout, std::uint64_t step,
-                                    SegmentValues& out) const {
+void SegmentExamples::hidden_values(std::size_t i, const Hidden& hidden, SegmentValues& out) const {
   values(i, out);
-  const std::vector<std::uint8_t> hidden = hidden_tokens(dropout, step, out.length);
-  if (hidden.empty()) return;
+  if (!hidden.any_input()) return;
   if (!out.item_end.empty()) hide_items(hidden, out);
-  for (std::size_t t = 0; t < out.length; ++t)
-    for (std::size_t k = t * sources_; k < (t + 1) * sources_ && hidden[t] != 0; ++k)
-      out.grid[k] = out.slashed[k] = kAbsent;
+  for (std::size_t k = 0; k < sources_; ++k)
+    for (std::size_t t = 0; t < out.length && columns_[k] != kNoColumn; ++t)
+      if (hidden.value(t, columns_[k])) out.grid[t * sources_ + k] = out.slashed[t * sources_ + k] = kAbsent;
   std::erase_if(out.matches, [&](const SegmentValues::Match& m) {
-    return std::any_of(hidden.begin() + m.begin, hidden.begin() + m.last + 1,
-                       [](std::uint8_t one) { return one != 0; });
+    for (std::size_t t = m.begin; t <= m.last; ++t)
+      if (hidden.value(t, columns_[m.source])) return true;
+    return false;
   });
 }
 

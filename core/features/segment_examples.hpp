@@ -31,7 +31,7 @@ class SegmentExamples {
 
   // The values of sentence i, some of them hidden.
   void values(std::size_t i, SegmentValues& out) const;
-  void hidden_values(std::size_t i, const Dropout& dropout, std::uint64_t step, SegmentValues& out) const;
+  void hidden_values(std::size_t i, const Hidden& hidden, SegmentValues& out) const;
 
   bool keeps_texts() const { return keeps_texts_; }
   // The text of a value of sentence i.
@@ -42,11 +42,14 @@ class SegmentExamples {
   std::string_view item_name(std::uint32_t which) const { return item_names_[which]; }
 
  private:
+  static constexpr std::uint32_t kNoColumn = UINT32_MAX;
+
   std::uint32_t number_of(const Hashed& value);
   void add_items(const Items& items);
 
   bool keeps_texts_;
   std::size_t sources_ = 0;
+  std::vector<std::uint32_t> columns_;                       // [sources] what they look at, or kNoColumn
   std::vector<std::uint32_t> values_;                        // [tokens][sources] into pool_
   std::vector<Hashed> pool_, slashed_;                       // distinct values
   std::vector<std::string> texts_;                           // beside them, if they are kept

@@ -80,6 +80,7 @@ class SegmentProgram {
 
   bool is_explicit() const { return reader_.is_explicit(); }
   std::size_t sources() const { return sources_.size(); }
+  const Source& source(std::size_t which) const { return sources_[which]; }
   std::size_t templates() const { return compiled_.size(); }
   // How far apart the tokens of `arrival` templates are: a segment has those that arrive at its token t if it
   // began at least so many tokens before t.

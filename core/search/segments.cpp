@@ -37,11 +37,10 @@ void Segments::read(std::size_t i) {
 }
 
 void Segments::hide(std::size_t i, const Dropout& dropout, std::uint64_t step) {
-  dropout_ = dropout;
-  step_ = step;
+  hidden_ = Hidden(dropout, step);
   read_ = SIZE_MAX;
   if (!dropout.active()) return;
-  data_.examples.hidden_values(i, dropout, step, scoring_.x);
+  data_.examples.hidden_values(i, hidden_, scoring_.x);
   read_ = i;
 }
 
@@ -100,7 +99,7 @@ std::vector<Scored> Segments::k_best(std::size_t i, std::size_t k) {
 void Segments::meet(const Segment& segment, double count) {
   data_.program.for_segment(scoring_.x, segment.begin, segment.last,
                             [&](std::uint64_t key, const SegmentProgram::Origin& origin) {
-                              if (!leaves_out_key(key))
+                              if (!hidden_.feature(key))
                                 met_.push_back({key, origin, segment.type, kNoRow, count});
                             });
 }

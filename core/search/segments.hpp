@@ -84,7 +84,7 @@ class Segments {
     bool may_have(std::uint64_t key) const { return of.data_.index.may_have(key); }
     void prefetch_key(std::uint64_t key) const { of.data_.index.prefetch(key); }
     std::uint32_t find(std::uint64_t key) const {
-      const std::uint32_t row = of.leaves_out_key(key) ? kNoRow : of.data_.index.find(key);
+      const std::uint32_t row = of.hidden_.feature(key) ? kNoRow : of.data_.index.find(key);
       return row == kNoRow || row >= of.weights_.rows.size() ? kUnknownRow : row;
     }
     void prefetch_row(std::uint32_t row) const { of.weights_.prefetch_row(row); }
@@ -98,9 +98,6 @@ class Segments {
     }
   };
 
-  bool leaves_out_key(std::uint64_t key) const {
-    return dropout_.features > 0.0 && leaves_out(dropout_, step_, key);
-  }
   void read(std::size_t i);
   void best_with(const std::vector<double>& costs, const RightLabels* right, Scored& best);
   void allow(const RightLabels& right);
@@ -133,8 +130,7 @@ class Segments {
   std::vector<std::uint8_t> mask_;
   std::vector<Met> met_;
   std::size_t read_ = SIZE_MAX;  // the example whose values are in scoring_.x
-  Dropout dropout_;
-  std::uint64_t step_ = 0;
+  Hidden hidden_;
 };
 
 // Tells the features that were met, each with its row, and forgets them.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import pairwise
@@ -25,8 +25,8 @@ from marginalia.features.templates import parse_templates
 COLUMNS = Columns(("word", "tag", "label"), "label")
 # By what their features depend on: each kind is scored in a way of its own.
 TEMPLATES = {
-    "token": ["word[0]", "word[-1]/tag[0]", "tag[1]"],
-    "begin": ["word[b]", "tag[b-1]/word[b]"],
+    "token": ["word[0]", "word[-1]/tag[0]", "tag[1]", "first[0]/tag[0]"],
+    "begin": ["word[b]", "tag[b-1]/word[b]", "first[b]"],
     "end": ["word[e]/tag[e+1]", "tag[e]"],
     "arrival": ["word[i]", "tag[i-1]/tag[i]", "word[j]", "tag[j]/tag[j+1]", "tag[j]/word[j+2]"],
     "length": ["length", "length(2)", "node:"],
@@ -93,7 +93,7 @@ class SegmentWorld:
     def _names_of(self, i: int, begin: int, last: int) -> list[tuple[int | None, str]]:
         return self.naive(i).names(begin, last)
 
-    def naive(self, i: int, hidden: Sequence[int] = ()) -> Naive:
+    def naive(self, i: int, hidden: Collection[tuple[int, str]] = ()) -> Naive:
         words, tags = ([token[c] for token in self.sentences[i]] for c in range(2))
         return Naive(self.templates, {"word": words, "tag": tags}, hidden=hidden)
 

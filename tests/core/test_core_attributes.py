@@ -236,12 +236,13 @@ def _token(world: World, t: int, y: Output) -> dict[Hashable, float]:
     return found
 
 
+@pytest.mark.parametrize("chances", [(1 - 1e-12, 0.0, 0.0), (0.0, 1 - 1e-12, 0.0)])
 @steady
-@given(worlds())
-def test_hidden_tokens_have_no_attributes(world: World) -> None:
-    """With nearly all tokens hidden, learning moves constants alone."""
+@given(world=worlds())
+def test_hidden_tokens_have_no_attributes(chances: tuple[float, float, float], world: World) -> None:
+    """With nearly all input hidden, learning moves constants alone."""
     order = np.arange(len(world.gold), dtype=np.uint32)
-    world.batch.learn(world.weights, _core.Rule.perceptron(), order, 0, UNWEIGHTED, 1 - 1e-12, 0.0, 1)
+    world.batch.learn(world.weights, _core.Rule.perceptron(), order, 0, UNWEIGHTED, *chances, 1)
     assert all(row == 0 for row, _ in world.current())
 
 

@@ -20,17 +20,18 @@ FULL = 2**64 - 1
 SOURCES = [*COLUMN, ("first", "", 0, 0)]
 ABSOLUTE = ("", 0, 1, True, ["<"], [">"])  # the second token, wherever one is
 FROM_END = ("", 1, -3, True, ["<"], [">"])  # the third token from the end, or outside
-# Each template's name begins with its letter; which tokens it looks at: (offset, is it absolute?).
+# Each template's name begins with its letter; what it looks at: (offset, is it absolute?, column).
 TEMPLATES = {
-    "a": (False, [literal("a"), value(0, 0)], [(0, False)]),
-    "b": (False, [literal("b"), value(0, -2), value(1, 1)], [(-2, False), (1, False)]),
+    "a": (False, [literal("a"), value(0, 0)], [(0, False, 0)]),
+    "b": (False, [literal("b"), value(0, -2), value(1, 1)], [(-2, False, 0), (1, False, 1)]),
     "c": (False, [literal("c")], []),
-    "d": (False, [literal("d"), ABSOLUTE], [(1, True)]),
-    "e": (False, [literal("e"), FROM_END], [(-3, True)]),
+    "d": (False, [literal("d"), ABSOLUTE], [(1, True, 0)]),
+    "e": (False, [literal("e"), FROM_END], [(-3, True, 1)]),
     "f": (False, [literal("f"), value(2, 0)], []),  # "is it the first?" looks at no token
-    "g": (True, [literal("g"), value(1, 3)], [(3, False)]),
-    "h": (True, [literal("h"), value(0, 0)], [(0, False)]),
+    "g": (True, [literal("g"), value(1, 3)], [(3, False, 1)]),
+    "h": (True, [literal("h"), value(0, 0)], [(0, False, 0)]),
 }
+Chances = tuple[float, float, float]  # of tokens, values and features to be hidden
 
 
 def scrambled(x: int) -> int:
@@ -44,30 +45,44 @@ def draw(key: int, which: int) -> float:
     return (scrambled((key + which * 0x9E3779B97F4A7C15) & FULL) >> 11) * 2.0**-53
 
 
-def looks_at(name: str, t: int, length: int) -> list[int]:
-    """The tokens inside the sentence that the feature was made of."""
+class Draws:
+    """What is hidden at a step."""
+
+    def __init__(self, chances: Chances, seed: int, step: int) -> None:
+        self.chances, self.key = chances, scrambled(seed ^ scrambled(step))
+
+    def hides(self, token: int, column: int) -> bool:
+        key = scrambled(scrambled(self.key))
+        values = draw(key, (token << 32) + column) < self.chances[1]
+        return values or draw(self.key, token) < self.chances[0]
+
+    def leaves_out(self, feature: int) -> bool:
+        return draw(scrambled(self.key), feature) < self.chances[2]
+
+
+def looks_at(name: str, t: int, length: int) -> list[tuple[int, int]]:
+    """The values inside the sentence, (token, column), that the feature was made of."""
     places = [
-        (offset % length if offset < 0 <= offset + length else offset) if absolute else t + offset
-        for offset, absolute in TEMPLATES[name[0]][2]
+        ((offset % length if offset < 0 <= offset + length else offset) if absolute else t + offset, column)
+        for offset, absolute, column in TEMPLATES[name[0]][2]
     ]
-    return [place for place in places if 0 <= place < length]
+    return [(token, column) for token, column in places if 0 <= token < length]
 
 
-def thinned(names: Names, rows: dict[str, int], chances: tuple[float, float], seed: int, step: int) -> Names:
+def thinned(names: Names, rows: dict[str, int], chances: Chances, seed: int, step: int) -> Names:
     """What is left of a sentence's features."""
-    key = scrambled(seed ^ scrambled(step))
-    hidden = [draw(key, t) < chances[0] for t in range(len(names))]
+    draws = Draws(chances, seed, step)
     kept = []
     for t, token in enumerate(names):
-        seen = [f for f in token if not any(hidden[at] for at in looks_at(f[1], t, len(names)))]
-        kept.append([f for f in seen if draw(scrambled(key), rows[f[1]]) >= chances[1]])
+        seen = [f for f in token if not any(draws.hides(*at) for at in looks_at(f[1], t, len(names)))]
+        kept.append([f for f in seen if not draws.leaves_out(rows[f[1]])])
     return kept
 
 
 class ThinnedLearner(NaiveLearner):
     """Sees each example as dropout leaves it."""
 
-    def hide(self, rows: dict[str, int], chances: tuple[float, float], seed: int) -> None:
+    def hide(self, rows: dict[str, int], chances: Chances, seed: int) -> None:
         self.rows, self.chances, self.seed = rows, chances, seed
         self.whole = [[[f for f in token if f[1] in rows] for token in names] for names in self.names]
 
@@ -90,7 +105,8 @@ def reading(world: World, edges: bool) -> World:
     return world
 
 
-chances = st.tuples(st.sampled_from([0.0, 0.3, 0.6]), st.sampled_from([0.0, 0.2, 0.7]))
+shares = st.sampled_from([0.0, 0.3, 0.6])
+chances = st.tuples(shares, shares, st.sampled_from([0.0, 0.2, 0.7]))
 seeds = st.integers(0, 2**64 - 1)
 
 
@@ -112,7 +128,7 @@ def rules() -> dict[str, tuple[_core.Rule, naive.Rule]]:
     penalty=st.sampled_from([("none", 0.0), ("l2", 0.1), ("l1-cumulative", 0.02)]),
 )
 def test_learning_sees_what_is_left(
-    name: str, world: World, chances: tuple[float, float], seed: int, penalty: tuple[str, float]
+    name: str, world: World, chances: Chances, seed: int, penalty: tuple[str, float]
 ) -> None:
     world, rng = reading(world, world.edges), np.random.default_rng(seed)
     trained = world.untrained(*penalty, keep_templates=True)
@@ -142,7 +158,7 @@ def by_name(trained: Trained, rows: dict[str, int]) -> dict[Hashable, float]:
 @pytest.mark.parametrize("known", [False, True])
 @settings(steady, max_examples=40)
 @given(world=worlds(most=5, count=5, labels=(1, 2)), chances=chances, seed=seeds)
-def test_after_a_cut(known: bool, world: World, chances: tuple[float, float], seed: int) -> None:
+def test_after_a_cut(known: bool, world: World, chances: Chances, seed: int) -> None:
     """Rows have other numbers then, and templates go with them; the same where examples are read anew."""
     world = reading(world, world.edges)
     trained = world.untrained(keep_templates=True)
@@ -165,10 +181,11 @@ def test_after_a_cut(known: bool, world: World, chances: tuple[float, float], se
 
 
 def test_everything_hidden() -> None:
-    """What looks at no token, or only outside the sentence, stays when all tokens are hidden."""
+    """What looks at no token, or only outside the sentence, stays when all of the input is hidden."""
     world = random_world(3, 3, 2, edges=True, transitions=True, masked=False, most=6, count=8)
     world = reading(world, True)
-    for hidden, visible in [((1.0, 0.0), {"b<>", "c", "d>", "e<", "f1", "g>"}), ((0.0, 1.0), set())]:
+    outside = {"b<>", "c", "d>", "e<", "f1", "g>"}
+    for hidden, visible in [((1.0, 0.0, 0.0), outside), ((0.0, 1.0, 0.0), outside), ((0.0, 0.0, 1.0), set())]:
         trained = world.untrained(keep_templates=True)
         trained.learn(_core.Rule.perceptron(), [*range(8)] * 2, UNWEIGHTED, *hidden, 1)
         names = {name[1] for name, _ in trained.current() if name != "constant"}
@@ -176,10 +193,10 @@ def test_everything_hidden() -> None:
 
 
 def test_what_is_hidden_changes_from_step_to_step() -> None:
-    """With the asked-for share on average, for tokens and for features."""
+    """With the asked-for share on average, for tokens, values and features."""
     names = [[(False, f"a{t}")] for t in range(8)]
     rows = {f"a{t}": t + 1 for t in range(8)}
-    for chances in [(0.3, 0.0), (0.0, 0.3)]:
+    for chances in [(0.3, 0.0, 0.0), (0.0, 0.3, 0.0), (0.0, 0.0, 0.3)]:
         left = [sum(map(len, thinned(names, rows, chances, 5, step))) for step in range(4_000)]
         assert np.mean(left) == pytest.approx(8 * 0.7, abs=0.08)
         assert np.var(left) == pytest.approx(8 * 0.21, rel=0.1)  # as for independent draws
@@ -193,14 +210,15 @@ def test_hiding_ends_with_the_call() -> None:
     trained = world.trained()
     before = trained.batch().best(trained.weights.current, 0, 6).tolist()
     batch, order = trained.batch(), np.zeros(0, np.uint32)
-    batch.learn(trained.weights, _core.Rule.perceptron(), order, 0, UNWEIGHTED, 0.0, 0.5, 1)
+    batch.learn(trained.weights, _core.Rule.perceptron(), order, 0, UNWEIGHTED, 0.0, 0.0, 0.5, 1)
     assert batch.best(trained.weights.current, 0, 6).tolist() == before
-    assert trained.learn(_core.Rule.perceptron(), range(6), UNWEIGHTED, 0.0, 0.0, 1)["sentences"] == 6
+    assert trained.learn(_core.Rule.perceptron(), range(6), UNWEIGHTED, 0.0, 0.0, 0.0, 1)["sentences"] == 6
 
 
-def test_hiding_tokens_needs_templates() -> None:
+def test_hiding_input_needs_templates() -> None:
     world = random_world(4, 3, 1, edges=True, transitions=True, masked=False, count=6)
     trained = world.untrained()
-    with pytest.raises(ValueError):
-        trained.learn(_core.Rule.perceptron(), range(6), UNWEIGHTED, 0.5, 0.0, 1)
-    trained.learn(_core.Rule.perceptron(), range(6), UNWEIGHTED, 0.0, 0.5, 1)
+    for hidden in [(0.5, 0.0, 0.0), (0.0, 0.5, 0.0)]:
+        with pytest.raises(ValueError):
+            trained.learn(_core.Rule.perceptron(), range(6), UNWEIGHTED, *hidden, 1)
+    trained.learn(_core.Rule.perceptron(), range(6), UNWEIGHTED, 0.0, 0.0, 0.5, 1)

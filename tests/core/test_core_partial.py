@@ -316,5 +316,5 @@ def test_dropout_hides_the_same_from_the_right_output(order: int) -> None:
     trained = world.untrained(keep_templates=True)
     sets = [[frozenset([1, 2])] * len(s) for s in world.sentences]
     set_gold(world, trained.examples, sets)
-    trained.learn(_core.Rule.perceptron(), range(5), UNWEIGHTED, 0.0, 1.0, 7)
+    trained.learn(_core.Rule.perceptron(), range(5), UNWEIGHTED, 0.0, 0.0, 1.0, 7)
     assert {name for name, _ in trained.current()} == {"constant"}

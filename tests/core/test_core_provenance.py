@@ -107,7 +107,7 @@ def test_examples_of_later_batches_have_their_own_numbers() -> None:
     world = random_world(3, 3, 1, edges=True, transitions=True, masked=False, count=6)
     trained = world.untrained("none", 0.0, False, False, True)
     order = np.arange(6, dtype=np.uint32)
-    trained.batch().learn(trained.weights, _core.Rule.perceptron(), order, 0, np.zeros(0), 0.0, 0.0, 0, 100)
+    trained.batch().learn(trained.weights, _core.Rule.perceptron(), order, 0, np.zeros(0), first=100)
     examples = trained.weights.lessons(0).flat()[2]
     assert examples.size
     assert set(examples.tolist()) <= set(range(100, 106))

@@ -12,7 +12,7 @@ from naive_perceptron import NaivePerceptron, Vector
 from oracles import steady
 from segment_oracles import NO_LABEL, Types
 from segment_worlds import TEMPLATES, SegmentWorld, random_segment_world, segment_worlds
-from test_core_dropout import draw, rules, scrambled
+from test_core_dropout import Chances, Draws, chances, rules
 from test_core_gradients import GRID, Likelihood, enumerated
 from test_core_learners import RULES, both, learn_in_parts
 from test_core_penalties import PENALTIES, RATES, visits
@@ -149,19 +149,20 @@ def test_penalties_with_gradient_steps(penalty: str, world: SegmentWorld, seed: 
 
 
 class ThinnedLearner(NaiveLearner):
-    """Sees each example as dropout leaves it: hidden tokens have no values, features left out no weights."""
+    """Sees each example as dropout leaves it: what is hidden has no value, what is left out no weight."""
 
-    def hide(self, keys: dict[str, int], chances: tuple[float, float], seed: int) -> None:
+    def hide(self, keys: dict[str, int], chances: Chances, seed: int) -> None:
         self.keys, self.chances, self.seed = keys, chances, seed
 
     def learn(self, i: int) -> None:
-        key = scrambled(self.seed ^ scrambled(self.step))
+        draws = Draws(self.chances, self.seed, self.step)
         length, world = len(self.world.sentences[i]), self.world
-        naive = world.naive(i, [t for t in range(length) if draw(key, t) < self.chances[0]])
+        cells = [(t, c, name) for t in range(length) for c, name in enumerate(("word", "tag"))]
+        naive = world.naive(i, {(t, name) for t, c, name in cells if draws.hides(t, c)})
 
         def names(_: int, begin: int, last: int) -> list[tuple[int | None, str]]:
             seen = [f for f in naive.names(begin, last) if f[1] in self.keys]
-            return [f for f in seen if draw(scrambled(key), self.keys[f[1]]) >= self.chances[1]]
+            return [f for f in seen if not draws.leaves_out(self.keys[f[1]])]
 
         self.gold[i] = world.features_of(i, world.segments(world.gold[i]), names)
         for y in self.legal[i]:
@@ -173,12 +174,12 @@ class ThinnedLearner(NaiveLearner):
 @settings(steady, max_examples=40)
 @given(
     world=segment_worlds(most=3, count=5, met=30),
-    chances=st.tuples(st.sampled_from([0.0, 0.3, 0.6]), st.sampled_from([0.0, 0.2, 0.7])),
+    chances=chances,
     seed=seeds,
     penalty=st.sampled_from([("none", 0.0), ("l2", 0.1), ("l1-cumulative", 0.02)]),
 )
 def test_dropout(
-    name: str, world: SegmentWorld, chances: tuple[float, float], seed: int, penalty: tuple[str, float]
+    name: str, world: SegmentWorld, chances: Chances, seed: int, penalty: tuple[str, float]
 ) -> None:
     rng = np.random.default_rng(seed)
     trained = world.untrained(*penalty)

@@ -17,17 +17,23 @@ EIGHT = 8  # tokens that are looked at where a template has both ends
 
 
 class Naive:
-    """A sentence as the templates of a program see it. Nothing is known of `hidden` tokens."""
+    """A sentence as the templates of a program see it. Nothing is known of `hidden` values,
+    which are (token, column)."""
 
     def __init__(
-        self, program: Program, sentence: Sentence, lists: Lists | None = None, hidden: Collection[int] = ()
+        self,
+        program: Program,
+        sentence: Sentence,
+        lists: Lists | None = None,
+        hidden: Collection[tuple[int, str]] = (),
     ) -> None:
         self.program, self.sentence, self.lists, self.hidden = program, sentence, lists or {}, set(hidden)
         length = len(next(iter(sentence.values())))
         self.grid: list[list[str | None]] = []
         for attribute in program.attributes:
             values = attribute_values(attribute, sentence, length, self.lists)
-            self.grid.append([None if t in self.hidden else value for t, value in enumerate(values)])
+            hides = [(t, attribute.column) in self.hidden for t in range(length)]
+            self.grid.append([None if hide else value for hide, value in zip(hides, values, strict=True)])
 
     def names(self, begin: int, last: int) -> list[Named]:
         """The features of tokens begin..last (both included), in the order of the templates."""
@@ -80,6 +86,7 @@ class Naive:
         if attribute.function == "list":
             phrase = [lowered(self.sentence[attribute.column][t]) for t in tokens]
             known = [lowered(each).split(" ") for each in self.lists[attribute.argument]]
-            return "1" if phrase in known and not self.hidden & set(tokens) else None
+            hides = any((t, attribute.column) in self.hidden for t in tokens)
+            return "1" if phrase in known and not hides else None
         values = [self.grid[number][t] for t in tokens]
         return None if None in values else " ".join(str(value) for value in values)

@@ -25,6 +25,7 @@ RUNS: dict[str, tuple[str, Settings]] = {
     "perceptron, l1": ("perceptron", {"l1": 0.01}),
     "perceptron, l1-cumulative": ("perceptron", {"l1_cumulative": 0.01}),
     "perceptron, dropout of tokens": ("perceptron", {"dropout": "input:0.3"}),
+    "perceptron, dropout of values": ("perceptron", {"dropout": "values:0.3"}),
     "perceptron, dropout of features": ("perceptron", {"dropout": "features:0.7"}),
     "perceptron, shuffle-average": ("perceptron", {"shuffle_average": 3}),
     "perceptron, shuffle-average of all": ("perceptron", {"shuffle_average": 3, "shuffle_mean": "all"}),

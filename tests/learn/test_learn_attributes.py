@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -32,8 +33,9 @@ def template(tmp_path: Path) -> str:
     return str(path)
 
 
-# Hidden tokens take other templates' features with them, but only their own attributes.
-SAME = {name: run for name, run in RUNS.items() if "input" not in str(run[1].get("dropout"))}
+# Hidden input takes other templates' features with it, but only its own attributes.
+HIDING = re.compile("input|values")
+SAME = {name: run for name, run in RUNS.items() if not HIDING.search(str(run[1].get("dropout")))}
 
 
 @pytest.mark.parametrize("name", SAME)
@@ -67,12 +69,16 @@ def test_segments_take_attributes_as_templates_of_tokens(toys: Toys, template: s
     assert found.marginals(attributes_of(sentence)) == pytest.approx(expected.marginals(sentence))
 
 
+@pytest.mark.parametrize("dropout", ["input:0.3", "values:0.3"])
 @pytest.mark.parametrize("structure", ["chain", "segments"])
-def test_hiding_tokens_hides_their_attributes(toys: Toys, tmp_path: Path, structure: str) -> None:
+def test_hiding_tokens_hides_their_attributes(
+    toys: Toys, tmp_path: Path, structure: str, dropout: str
+) -> None:
+    """Attributes are one column."""
     path, data = tmp_path / "t.crfpp", toys(20)
     path.write_text("U00:%x[0,0]\nB\n")
     items = [([[f"U00:{word}"] for word in columns["word"]], labels) for columns, labels in data]
-    options: dict[str, Any] = {"structure": structure, "passes": 3, "dropout": "input:0.3"}
+    options: dict[str, Any] = {"structure": structure, "passes": 3, "dropout": dropout}
     assert_same_arrays(mg.train(items, **options), mg.train(data, features=str(path), **options))
 
 

@@ -62,7 +62,9 @@ STREAMED = ["crf", "crf, sgd", "maxent", "arow", "perceptron, shuffle-average", 
 STREAMED += [f"segments, {name}" for name in STREAMED if name != "maxent"]
 
 
-@pytest.mark.parametrize("name", [*STREAMED, "perceptron, dropout of tokens"])
+@pytest.mark.parametrize(
+    "name", [*STREAMED, "perceptron, dropout of tokens", "perceptron, dropout of values"]
+)
 def test_batches_of_a_stream_may_be_learned_on_any_number_of_threads(
     toys: Toys, name: str, tmp_path: Path
 ) -> None:

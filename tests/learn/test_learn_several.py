@@ -232,6 +232,7 @@ def test_progress_counts_all_models_once(toys: Toys) -> None:
         ({"parallel": "split"}, "expected none or mix"),
         ({"dropout": "input"}, "setting 'dropout': found 'input', expected input:P"),
         ({"dropout": "input:1"}, "found 'input:1'"),
+        ({"dropout": "values:1"}, "found 'values:1', expected input:P or values:P"),
         ({"dropout": "features:0"}, "found 'features:0'"),
         ({"dropout": "input:0.1,words:0.2"}, "found 'words:0.2'"),
         ({"dropout": "features:nan"}, "found 'features:nan'"),
@@ -245,7 +246,9 @@ def test_what_does_not_go_together_is_refused(settings: dict[str, Any], message:
         assert message in str(caught.value)
 
 
-@pytest.mark.parametrize("text", ["none", "off", "", "input:0", "features:1", "input:0, features:1"])
+@pytest.mark.parametrize(
+    "text", ["none", "off", "", "input:0", "features:1", "input:0, values:0, features:1"]
+)
 def test_no_dropout(toys: Toys, text: str) -> None:
     data = contradictory(toys)
     assert_same_arrays(mg.train(data, passes=2, dropout=text), mg.train(data, passes=2))

@@ -32,6 +32,7 @@ class Examples(Protocol):
         step: int,
         sample_weights: npt.NDArray[np.float64],
         dropout_input: float = 0.0,
+        dropout_values: float = 0.0,
         dropout_features: float = 0.0,
         dropout_seed: int = 0,
         first: int = 0,

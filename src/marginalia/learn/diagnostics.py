@@ -58,7 +58,7 @@ def has_bound(recipe: Recipe, threads: int) -> bool:
     if settings["shuffle-average"] > 1 or settings["bpm-init"]:
         return False
     mixes = settings["parallel"] == "mix" and threads > 1
-    return not mixes and penalty_of(settings)[1] == 0.0 and dropout_of(settings) == (0.0, 0.0)
+    return not mixes and penalty_of(settings)[1] == 0.0 and not any(dropout_of(settings))
 
 
 def bound_of(found: dict[str, Any]) -> dict[str, Any]:

@@ -27,8 +27,8 @@ SETTINGS = (
     Setting(
         "dropout",
         "none",
-        "Hide input while training: input:P hides each token with probability P, features:Q keeps each "
-        "feature with probability Q; both with a comma between them.",
+        "Hide input while training: input:P hides each token with probability P, values:P each column of "
+        "each token, features:Q keeps each feature with probability Q; several with commas.",
     ),
     Setting(
         "shuffle-average",
@@ -90,14 +90,15 @@ def penalty_of(settings: Mapping[str, Any]) -> tuple[str, float]:
     return "none", 0.0
 
 
-def dropout_of(settings: Mapping[str, Any]) -> tuple[float, float]:
-    """How probable it is that a token is hidden, and that a feature is left out."""
-    chances = {"input": 0.0, "features": 0.0}
+def dropout_of(settings: Mapping[str, Any]) -> tuple[float, float, float]:
+    """How probable it is that a token is hidden, a column's value at a token, and a feature left out."""
+    chances = {"input": 0.0, "values": 0.0, "features": 0.0}
     for part, kind, value in named_numbers("dropout", str(settings.get("dropout", "none"))):
-        if kind not in chances or not 0.0 <= value <= 1.0 or value == (1.0 if kind == "input" else 0.0):
+        hidden = 1.0 - value if kind == "features" else value
+        if kind not in chances or not 0.0 <= hidden < 1.0:
             raise SettingsError(
-                f"setting 'dropout': found '{part}', expected input:P (0 <= P < 1, the chance of being "
-                "hidden) or features:Q (0 < Q <= 1, the chance of being kept)."
+                f"setting 'dropout': found '{part}', expected input:P or values:P (0 <= P < 1, the chance of "
+                "being hidden) or features:Q (0 < Q <= 1, the chance of being kept)."
             )
-        chances[kind] = value if kind == "input" else 1.0 - value
-    return chances["input"], chances["features"]
+        chances[kind] = hidden
+    return chances["input"], chances["values"], chances["features"]
