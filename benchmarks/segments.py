@@ -18,7 +18,8 @@ from table import Job, Model, run, train_command
 
 WORD_POS_CHUNK = ["--columns", "word pos chunk"]
 SHUFFLED = {"passes": 8, "shuffle-average": 5}
-AROW_SHUFFLED = SHUFFLED | {"passes": 10}
+AROW_SHUFFLED = SHUFFLED | {"passes": 14}
+HIDING = {"dropout": "values:0.15"}
 
 CHUNKING = (
     Model("chain, chunking set", features="chunking"),
@@ -27,9 +28,16 @@ CHUNKING = (
     Model("boosted", settings={"passes": 7, "boost": 10}, published=94.15, threads=2),
     Model("shuffled 5", settings=SHUFFLED, threads=2),
     Model("segments-rich", settings={"passes": 7}, features="segments-rich"),
-    Model("segments-rich, AROW", "arow", {"passes": 9}, features="segments-rich"),
     Model("segments-rich, shuffled 5", settings=SHUFFLED, features="segments-rich", threads=2),
-    Model("segments-rich, AROW, shuffled 5", "arow", AROW_SHUFFLED, features="segments-rich", threads=2),
+    Model("segments-rich, AROW", "arow", {"passes": 9}, features="segments-rich"),
+    Model("segments-rich, AROW, values hidden", "arow", HIDING | {"passes": 16}, features="segments-rich"),
+    Model(
+        "segments-rich, AROW, values hidden, shuffled 5",
+        "arow",
+        AROW_SHUFFLED | HIDING,
+        features="segments-rich",
+        threads=2,
+    ),
 )
 BASE_NP = (
     Model("chain, collins-np set", features="collins-np"),
@@ -37,8 +45,12 @@ BASE_NP = (
     Model("semi-CRF, SGD, cumulative l1", "crf", {"algorithm": "sgd", "l1": 0.5, "l2": 0}, published=94.32),
     Model("boosted", settings={"passes": 7, "boost": 10}, published=94.60, threads=2),
     Model("shuffled 5", settings=SHUFFLED, threads=2),
+    Model("segments-rich, values hidden", settings=HIDING | {"passes": 10}, features="segments-rich"),
     Model(
-        "segments-rich, shuffled 5", settings=SHUFFLED | {"passes": 6}, features="segments-rich", threads=2
+        "segments-rich, values hidden, shuffled 5",
+        settings=SHUFFLED | HIDING | {"passes": 10},
+        features="segments-rich",
+        threads=2,
     ),
 )
 ATIS = (
