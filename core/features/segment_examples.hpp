@@ -29,7 +29,7 @@ class SegmentExamples {
   // Appends the table's sentences; the program must always be the same.
   void add(const SegmentProgram& program, const TokenTable& table);
 
-  // The values of sentence i, some of them hidden.
+  // The values of sentence i; the same, with some of them hidden.
   void values(std::size_t i, SegmentValues& out) const;
   void hidden_values(std::size_t i, const Hidden& hidden, SegmentValues& out) const;
 

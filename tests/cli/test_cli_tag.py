@@ -6,9 +6,12 @@ import gzip
 import io
 import json
 import os
+import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cli_world import COLUMNS, Run, Shell, corpus, without_last_column
@@ -237,32 +240,75 @@ def test_broken_pipe(model: Path, data: Path, tmp_path: Path) -> None:
     assert child.returncode == 141
 
 
-@pytest.mark.parametrize("name", ["out.txt", "out.txt.gz"])
+@pytest.fixture
+def interrupted_at(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
+    """Ctrl-C is pressed while the block of this number is being written."""
+
+    def press(block: int) -> None:
+        write, written = LabelWriter.write, []
+
+        def interrupted(*args: Any) -> None:
+            if len(written) == block:
+                signal.raise_signal(signal.SIGINT)
+            written.append(args)
+            write(*args)
+
+        monkeypatch.setattr(tag, "BLOCK_BYTES", 200)
+        monkeypatch.setattr(LabelWriter, "write", interrupted)
+
+    return press
+
+
+@pytest.mark.parametrize(("name", "partial"), [("o.txt", "o.txt.partial"), ("o.txt.gz", "o.txt.partial.gz")])
 def test_ctrl_c_keeps_what_was_tagged(
-    run: Run, model: Path, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+    run: Run,
+    model: Path,
+    data: Path,
+    tmp_path: Path,
+    interrupted_at: Callable[[int], None],
+    name: str,
+    partial: str,
 ) -> None:
     assert run("tag", model, data / "test.txt", "-o", tmp_path / "whole.txt")[0] == 0
-    monkeypatch.setattr(tag, "BLOCK_BYTES", 200)
-    write, written = LabelWriter.write, []
-
-    def interrupted(*args: object) -> None:
-        if len(written) == 3:
-            raise KeyboardInterrupt
-        written.append(args)
-        write(*args)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(LabelWriter, "write", interrupted)
-    output = tmp_path / name
-    output.write_text("old")
-    code, _, err = run("tag", model, data / "test.txt", "-o", output)
-    kept = tmp_path / f"{name}.partial"
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / name).write_text("old")
+    (tmp_path / name).symlink_to(tmp_path / "elsewhere" / name)
+    interrupted_at(2)
+    code, _, err = run("tag", model, data / "test.txt", "-o", tmp_path / name)
+    kept = tmp_path / "elsewhere" / partial
     assert (code, err) == (130, f"marginalia: interrupted; what was done until then is in {kept}\n")
-    assert output.read_text() == "old"
-    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([name, kept.name, "whole.txt"])
+    assert (tmp_path / name).read_text() == "old"
+    assert {path.name for path in kept.parent.iterdir()} == {name, partial}
     text = (gzip.open if name.endswith(".gz") else open)(kept, "rt").read()
     assert text.endswith("\n\n")
+    assert text.count("\n\n") > 2
     assert (tmp_path / "whole.txt").read_text().startswith(text)
-    assert 0 < len(text) < (tmp_path / "whole.txt").stat().st_size
+    assert len(text) < (tmp_path / "whole.txt").stat().st_size
+
+
+def test_ctrl_c_where_nothing_can_be_kept(
+    run: Run, model: Path, data: Path, tmp_path: Path, interrupted_at: Callable[[int], None]
+) -> None:
+    (tmp_path / "out.txt.partial").mkdir()
+    interrupted_at(1)
+    refused = run("tag", model, data / "test.txt", "-o", tmp_path / "out.txt")
+    assert refused[0] == 1
+    assert "out.txt.partial: cannot write: this is a folder" in refused[2]
+    (tmp_path / "in.partial").write_bytes((data / "test.txt").read_bytes())
+    refused = run("tag", model, tmp_path / "in.partial", "-o", tmp_path / "in")
+    assert "in.partial: cannot write: this is one of the inputs" in refused[2]
+
+
+def test_ctrl_c_before_anything_was_tagged(
+    run: Run, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("marginalia.corpus.batches.read_batches", interrupted)
+    (tmp_path / "out.txt.partial").write_text("of another day")
+    assert run("tag", model, "-o", tmp_path / "out.txt")[::2] == (130, "marginalia: interrupted\n")
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["of another day"]
 
 
 def test_old_mode_and_links_are_kept(run: Run, model: Path, data: Path, tmp_path: Path) -> None:

@@ -238,7 +238,7 @@ def test_a_wish_gives_the_best_output_that_fulfils_it(
         ("O O I-X", "I-X cannot follow O"),
         ("0=O", "tokens from 1 to 3"),
         ("2-4=X", "tokens from 1 to 3"),
-        ("3-2=X", "tokens from 1 to 3"),
+        ("3-2=X", "tokens from 1 to 3, the first one first"),
         ("1=B-Z", "against: found 1=B-Z: the model does not know 'B-Z'"),
         ("1-2=Z", "against: found 1-2=Z: the model does not know 'Z'"),
         ("1=I-X", "no output with 1=I-X"),
@@ -250,6 +250,16 @@ def test_what_cannot_be_compared_is_refused(
 ) -> None:
     with pytest.raises(mg.DataError, match=re.escape(message)):
         taggers["order 1"].explain({"word": ["o1", "o2", "o3"], "tag": ["T0"] * 3}, against)
+
+
+def test_wishes_for_names_with_blanks_and_quotes() -> None:
+    spans = mg.train([(["a", "b", "c"], ["B-title page", "I-title page", "O"])] * 2, scheme="IOB2", passes=3)
+    found = spans.explain(["a", "b", "c"], '2-3="title page"')
+    assert list(found.other.labels) == ["O", "B-title page", "I-title page"]
+    assert "title page" not in spans.explain(["a", "b", "c"], '1!="*-title page"').other.labels[0]
+    tags = mg.train([(["a", "b", "c"], ['"', "X", "X"])] * 2, scheme="none", passes=3)
+    assert tags.explain(["a", "b", "c"], '2="').other.labels[1] == '"'
+    assert list(tags.explain(["a", "b", "c"], 'X " X').other.labels) == ["X", '"', "X"]
 
 
 def test_the_chosen_output_is_no_other(taggers: dict[str, mg.Tagger]) -> None:

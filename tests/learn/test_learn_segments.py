@@ -200,6 +200,8 @@ def test_a_start_keeps_its_longest_segments(toys: Toys) -> None:
     for start, structure in [(model, "chain"), (mg.train(toys(5), passes=1), "segments")]:
         with pytest.raises(mg.SettingsError, match=rf"structure: found {structure}, but the model"):
             mg.train(toys(5), start=start, structure=structure)
+    with pytest.raises(mg.SettingsError, match="structure"):
+        mg.train(toys(5), start=model, structure="")
 
 
 def test_sample_and_class_weights(toys: Toys) -> None:

@@ -53,8 +53,8 @@ def add_parser(verbs: Verbs) -> None:
     parser.add_argument(
         "--against",
         metavar="WHAT",
-        help="another output: all its labels; or the best one with a label, 3=B-NP, or a span, 3-5=NP "
-        "(default: the runner-up)",
+        help="another output: all its labels; or the best one with a label, 3=B-NP, or a span, 3-5=NP, "
+        "or without, 3!=B-NP (default: the runner-up)",
     )
     add_constraints(parser)
     parser.add_argument("--top", metavar="N", type=natural, default=20, help="how many reasons (default: 20)")

@@ -30,11 +30,11 @@ def check_writable(path: str, inputs: Iterable[str] = ()) -> None:
 
 
 @contextmanager
-def opened_target(path: str, interrupted: str | None = None) -> Iterator[BinaryIO]:
-    """Standard output, or a file that appears when all is done; after Ctrl-C, as `interrupted`."""
+def opened_target(path: str, keep_partial: bool = False) -> Iterator[BinaryIO]:
+    """Standard output, or a file that appears when all is done, or, if wanted, partly after Ctrl-C."""
     if path == STDOUT:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
-    with replacing(path, interrupted) as stream:
+    with replacing(path, keep_partial) as stream:
         yield stream

@@ -27,6 +27,7 @@ from marginalia.cli.output import check_writable, opened_target
 from marginalia.cli.progress import Bar
 from marginalia.cli.reading import STDIN, must_exist
 from marginalia.cli.text import size
+from marginalia.corpus.streams import partial_name, uninterrupted
 from marginalia.errors import SettingsError
 
 if TYPE_CHECKING:
@@ -40,7 +41,8 @@ _DESCRIPTION = """\
 Label text with a model. Column files come out as they went in, with one more column, the
 predicted label; the input may have the gold column or not. Other formats get the labels where
 they belong: in CRFsuite's item files, in place of those that were there. Plain text becomes
-lines of token, tab, label. Memory does not grow with the input.
+lines of token, tab, label. Memory does not grow with the input. After Ctrl-C what was tagged is
+in FILE.partial.
 
 With --confidence three more columns stand before the label: how probable the label is, the span
 of the token (_: it has none), and the labels of the whole sentence.
@@ -94,6 +96,7 @@ def run(args: argparse.Namespace) -> int:
     must_exist([args.input])
     if args.output != STDIN:
         check_writable(args.output, [args.model])
+        check_writable(partial_name(args.output), [args.model, args.input])
     tagger = load(args.model)
     layout = input_layout(tagger.saved, args)
     tagger = with_dictionaries(tagger, args, layout)
@@ -103,8 +106,7 @@ def run(args: argparse.Namespace) -> int:
     if args.reload and demanded.constraints.by_sentence:
         raise UsageError("--reload does not go with constraints for single sentences.")
     layout = demanded.layout(layout, args.misaligned)
-    partial = f"{args.output}.partial"
-    with opened_target(args.output, partial) as target, watched(args) as (source, draw):
+    with opened_target(args.output, keep_partial=True) as target, watched(args) as (source, draw):
         tag(tagger, source, layout, target, args.threads or 1, draw, wanted, demanded)
     demanded.tell()
     return 0
@@ -167,10 +169,11 @@ def tag(
     batches = (named(batch, tagger) for batch in read_batches(source, layout, block_bytes=BLOCK_BYTES))
     count = demanded.count if demanded is not None else lambda *counted: None
     for batch, said in _answers(tagger, batches, threads, wanted, demanded):
-        if isinstance(said, list):
-            writer.write_best(batch, said, wanted.confidence)
-        else:
-            writer.write(batch, said)
+        with uninterrupted():
+            if isinstance(said, list):
+                writer.write_best(batch, said, wanted.confidence)
+            else:
+                writer.write(batch, said)
         told = said[0] if isinstance(said, list) else said
         count(batch.block.table.sentences, told.broken, told.inexact)
         after_batch()

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import os
+import signal
 import sys
+import threading
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -102,11 +104,32 @@ def _undecodable(raw: bytes, at: int, file: str, line: int) -> DataError:
     return DataError(f"found {what}, expected UTF-8 text", file=file, line=line, column=column)
 
 
+def partial_name(path: str) -> str:
+    """Where that of a file is kept which was written until Ctrl-C."""
+    return f"{path[:-3]}.partial.gz" if path.endswith(".gz") else f"{path}.partial"
+
+
 @contextmanager
-def replacing(path: str, interrupted: str | None = None) -> Iterator[BinaryIO]:
+def uninterrupted() -> Iterator[None]:
+    """Ctrl-C counts at the end: what is written meanwhile is written whole."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    pressed = threading.Event()
+    before = signal.signal(signal.SIGINT, lambda number, frame: pressed.set())
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if pressed.is_set():
+        raise KeyboardInterrupt
+
+
+@contextmanager
+def replacing(path: str, keep_partial: bool = False) -> Iterator[BinaryIO]:
     """A stream to a file beside `path` that takes its place at the end; a failure leaves the old file whole.
 
-    Devices and pipes are written directly. `interrupted`: where to keep what was written until Ctrl-C.
+    Devices and pipes are written directly. `keep_partial`: after Ctrl-C what was written until then is kept.
     """
     target = os.path.realpath(path)
     try:
@@ -114,38 +137,49 @@ def replacing(path: str, interrupted: str | None = None) -> Iterator[BinaryIO]:
             with open(target, "wb") as stream:
                 yield stream
         else:
-            yield from _beside(target, path, interrupted)
+            yield from _beside(target, path, keep_partial)
     except BrokenPipeError:
         raise
     except OSError as error:
         raise DataError(f"cannot write: {error.strerror or error}", file=path) from error
 
 
-def _beside(target: str, path: str, interrupted: str | None) -> Iterator[BinaryIO]:
+def _beside(target: str, path: str, keep_partial: bool) -> Iterator[BinaryIO]:
     folder, name = os.path.split(target)
     temporary = os.path.join(folder, f".{name}.{os.getpid()}.{os.urandom(4).hex()}")
+    written = 0
     try:
         with open(temporary, "xb") as stream:
             if os.path.exists(target):
                 os.chmod(temporary, os.stat(target).st_mode & 0o777)
-            yield from _compressed(stream, path)
+            packed = _packed(stream, path)
+            try:
+                yield packed
+            finally:
+                with uninterrupted():
+                    written = packed.tell()
+                    packed.close()
         os.replace(temporary, target)
     except KeyboardInterrupt:
-        if interrupted is not None:
-            os.replace(temporary, interrupted)
-            raise Interrupted(interrupted) from None
+        if keep_partial and written:
+            _keep(temporary, partial_name(target))
         raise
     finally:
         with suppress(FileNotFoundError):  # it was renamed, or could not be made
             os.unlink(temporary)
 
 
-def _compressed(stream: BinaryIO, path: str) -> Iterator[BinaryIO]:
+def _keep(temporary: str, kept: str) -> None:
+    """Says where it is; if it cannot be kept, Ctrl-C is all that happened."""
+    with suppress(OSError):
+        os.replace(temporary, kept)
+        raise Interrupted(kept) from None
+
+
+def _packed(stream: BinaryIO, path: str) -> BinaryIO:
     if not path.endswith(".gz"):
-        yield stream
-        return
+        return stream
     import gzip
 
     # No name and no time inside: equal results are equal files.
-    with gzip.GzipFile("", "wb", fileobj=stream, mtime=0) as packed:
-        yield cast(BinaryIO, packed)
+    return cast(BinaryIO, gzip.GzipFile("", "wb", fileobj=stream, mtime=0))

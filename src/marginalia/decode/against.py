@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from marginalia.corpus.batches import Batch
 from marginalia.corpus.blocks import Block
-from marginalia.decode.constraints import At, Constraints, Names, wish
+from marginalia.decode.constraints import At, Constraints, Names, wish, wishes_in
 from marginalia.decode.demands import Demands
 from marginalia.decode.structures import StructureInUse
 from marginalia.decode.tagged import UserLabels
@@ -35,15 +35,15 @@ def other_output(
     """What the chosen output is to be compared with.
 
     None: the best of all others. A list of labels, or a text of them: that output. A text such as `3=B-NP`
-    or `3-5=NP` (tokens count from 1; several with blanks between them): the best output that has this label
-    or this span.
+    or `3-5=NP` (tokens count from 1; several with blanks between them; see `constraints.At`): the best output
+    that is so.
     """
     if against is None:
         return _runner_up(decoder, block, chosen)
     parts = against.split() if isinstance(against, str) else list(against)
     if not parts:
         raise DataError("against: found nothing, expected labels, or a wish such as 3=B-NP or 3-5=NP")
-    wishes = _wishes(parts, len(chosen), shown) if isinstance(against, str) else []
+    wishes = _wishes(against, len(chosen), shown) if isinstance(against, str) else []
     if not wishes:
         return _given(decoder, shown, block, chosen, parts)
     return _wished(Demands(saved, shown, Constraints(tuple(wishes))), decoder, shown, block, chosen, wishes)
@@ -53,10 +53,9 @@ def wished_labels(
     saved: SavedModel, decoder: StructureInUse, shown: UserLabels, block: Block, text: str
 ) -> list[str]:
     """The labels of the best output that is as wished; if the text has labels and no wishes, those."""
-    parts = text.split()
-    wishes = _wishes(parts, block.table.tokens, shown, "labels")
+    wishes = _wishes(text, block.table.tokens, shown, "labels")
     if not wishes:
-        return parts
+        return text.split()
     [(outputs, _)] = Demands(saved, shown, Constraints(tuple(wishes))).outputs(decoder, Batch(block))
     if outputs.violations:
         raise DataError(f"labels: there is no output with {text} that the model could give")
@@ -70,10 +69,13 @@ def _runner_up(decoder: StructureInUse, block: Block, chosen: Sequence[int]) -> 
     raise DataError("there is nothing to compare with: the sentence has only one legal output")
 
 
-def _wishes(parts: Sequence[str], length: int, shown: UserLabels, what: str = "against") -> list[At]:
-    """The wishes that all parts are; none if some part is none, or if all are labels."""
-    wishes = [at for part in parts if (at := wish(part)) is not None]
-    if len(wishes) < len(parts) or (len(parts) == length and all(part in shown.labels for part in parts)):
+def _wishes(text: str, length: int, shown: UserLabels, what: str = "against") -> list[At]:
+    """The wishes that all parts of a text are; none if some part is none, or if all are labels."""
+    if len(labels := text.split()) == length and all(label in shown.labels for label in labels):
+        return []
+    found = [wish(part) for part in wishes_in(text)]
+    wishes = [at for at in found if at is not None]
+    if len(wishes) < len(found):
         return []
     names = Names(shown.labels, shown.scheme)
     return [_checked(at, length, names, what) for at in wishes]
@@ -81,7 +83,7 @@ def _wishes(parts: Sequence[str], length: int, shown: UserLabels, what: str = "a
 
 def _checked(at: At, length: int, names: Names, what: str) -> At:
     if not 1 <= at.first <= at.last <= length:
-        raise DataError(f"{what}: found {at}, expected tokens from 1 to {length}")
+        raise DataError(f"{what}: found {at}, expected tokens from 1 to {length}, the first one first")
     try:
         return names.resolved(at, what)
     except SettingsError as error:

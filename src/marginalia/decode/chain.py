@@ -55,7 +55,7 @@ class ChainExtraction:
 
     def __init__(self, program: _core.Program, index: _core.FeatureIndex, settings: dict[str, Any]) -> None:
         self._program, self.index = program, index
-        # Hiding tokens needs to know which template looks where.
+        # Hiding input needs to know which template looks where.
         self._hides = any(kind in str(settings.get("dropout")) for kind in ("input", "values"))
 
     def examples(self, tokens: int = 0) -> _core.Examples:

@@ -90,9 +90,9 @@ Some = TypeVar("Some", bound=Constraint)
 _AT = re.compile(r"([0-9]{1,18})(?:-([0-9]{1,18}))?(!?=)(\S+)")
 _FORMS: tuple[tuple[str, Callable[[re.Match[str]], Constraint]], ...] = (
     (_AT.pattern, lambda m: _at(m)),
-    (r"at most ([0-9]+) (\S+)", lambda m: Count(_name(m[2]), 0, int(m[1]))),
-    (r"at least ([0-9]+) (\S+)", lambda m: Count(_name(m[2]), int(m[1]))),
-    (r"exactly ([0-9]+) (\S+)", lambda m: Count(_name(m[2]), int(m[1]), int(m[1]))),
+    (r"at most ([0-9]{1,18}) (\S+)", lambda m: Count(_name(m[2]), 0, int(m[1]))),
+    (r"at least ([0-9]{1,18}) (\S+)", lambda m: Count(_name(m[2]), int(m[1]))),
+    (r"exactly ([0-9]{1,18}) (\S+)", lambda m: Count(_name(m[2]), int(m[1]), int(m[1]))),
     (r"never (\S+) then (\S+)", lambda m: Never(_name(m[1]), _name(m[2]))),
     (r"never (\S+)", lambda m: Never(_name(m[1]))),
     (r"only (\S+(?: \S+)*)", lambda m: Only(tuple(map(_name, m[1].split())))),
@@ -109,8 +109,14 @@ def _at(match: re.Match[str]) -> At:
     return At(int(first), int(last or first), _names(names), forbid=sign == "!=")
 
 
+def _joined(text: str) -> str:
+    """The text, in which blanks inside of quotes are no blanks until its form is known."""
+    return re.sub(r'"[^"]*"', lambda quoted: quoted[0].replace(" ", _BLANK), text)
+
+
 def _name(text: str) -> str:
-    return text.replace('"', "").replace(_BLANK, " ")
+    quoted = len(text) > 1 and text[0] == text[-1] == '"'
+    return (text[1:-1] if quoted else text).replace(_BLANK, " ")
 
 
 def _names(text: str) -> tuple[str, ...]:
@@ -124,8 +130,7 @@ def _quoted(name: str) -> str:
 def constraint(said: str | Constraint) -> Constraint:
     """What a text stands for; checked as far as it can be without a model."""
     if isinstance(said, str):
-        # Blanks inside of quotes are no blanks, until the form is known.
-        text = " ".join(re.sub(r'"[^"]*"', lambda m: m[0].replace(" ", _BLANK), said).split())
+        text = " ".join(_joined(said).split())
         matches = ((re.fullmatch(form, text, re.IGNORECASE), make) for form, make in _FORMS)
         found = next((make(match) for match, make in matches if match), None)
         if found is None:
@@ -151,8 +156,13 @@ def constraint(said: str | Constraint) -> Constraint:
 
 def wish(text: str) -> At | None:
     """What a text such as `3=B-NP` or `3-5=NP` wishes of certain tokens; None if it is no such text."""
-    match = _AT.fullmatch(text)
+    match = _AT.fullmatch(_joined(text))
     return None if match is None else _at(match)
+
+
+def wishes_in(text: str) -> list[str]:
+    """The parts of a text between blanks; blanks in quotes are none."""
+    return [part.replace(_BLANK, " ") for part in _joined(text).split()]
 
 
 @dataclass(frozen=True)

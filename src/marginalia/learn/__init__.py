@@ -246,21 +246,22 @@ def recipe_with(
 ) -> Recipe:
     """The recipe of a run that may begin with a model: what the user gave, and what the model brings."""
     own: dict[str, Any] = {"features": features, "lists": lists, "dictionary": dictionary}
+    if structure is None:
+        structure = start.structure if start is not None else "chain"
     if start is not None:
         settings = _inherited(start, structure, settings, own)
-    kind = structure or (start.structure if start is not None else "chain")
-    return make_recipe(task, structure=kind, learner=learner, seed=seed, settings=settings, **own)
+    return make_recipe(task, structure=structure, learner=learner, seed=seed, settings=settings, **own)
 
 
 def _inherited(
-    start: SavedModel, structure: str | None, settings: Mapping[str, Any], own: Mapping[str, Any]
+    start: SavedModel, structure: str, settings: Mapping[str, Any], own: Mapping[str, Any]
 ) -> dict[str, Any]:
     """The settings, with those that the model depends on."""
     found = [name for name in ("scheme", "encode") if str(settings.get(name, "auto")) != "auto"]
     found += [name for name, given in own.items() if given]
     if found:
         raise SettingsError(f"found {' and '.join(found)}, but a model to begin with brings its own.")
-    names = (*_INHERITED, *_KEPT) if structure in (None, start.structure) else ()  # `prepare` refuses others
+    names = (*_INHERITED, *_KEPT) if structure == start.structure else ()  # `prepare` refuses another one
     return {name: start.settings[name] for name in names if name in start.settings} | dict(settings)
 
 
@@ -277,7 +278,9 @@ def _as_before(
 ) -> tuple[str | Sequence[str], str]:
     """The columns and the label of a model to begin with; what contradicts it is refused."""
     if recipe.structure != start.structure:
-        raise SettingsError(f"structure: found {recipe.structure}, but the model is a {start.structure}.")
+        raise SettingsError(
+            f"structure: found {recipe.structure}, but the model to begin with has {start.structure}."
+        )
     for name, default in _INHERITED.items():
         if (found := recipe.settings.get(name, default)) != start.settings.get(name, default):
             raise SettingsError(
