@@ -67,7 +67,17 @@ def test_what_segments_cannot(run: Run, data: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "m.mg").exists()
 
 
-def test_settings_are_listed(shell: Shell) -> None:
-    done = shell("train", "--structure", "segments", "--settings")
-    assert done.returncode == 0
-    assert b"max-length" in done.stdout
+def test_settings_are_listed(shell: Shell, segments: Path) -> None:
+    for chosen in (["--structure", "segments"], ["--start", segments]):
+        done = shell("train", *chosen, "--settings")
+        assert done.returncode == 0
+        assert b"max-length" in done.stdout
+
+
+def test_a_start_brings_its_structure(run: Run, data: Path, segments: Path, tmp_path: Path) -> None:
+    words = ["train", data / "train.txt", "-o", tmp_path / "m.mg", "--start", segments, "--set", "passes=1"]
+    assert run(*words)[0] == 0
+    assert mg.load(tmp_path / "m.mg").saved.structure == "segments"
+    code, _, err = run(*words, "--structure", "chain")
+    assert code == 1
+    assert "structure: found chain, but the model to begin with has segments." in err

@@ -14,9 +14,10 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 PACKAGE, CORE, BIND = ROOT / "src" / "marginalia", ROOT / "core", ROOT / "bind"
 
 # What each room may import of the package, besides itself.
-_LEFT_OF_CORPUS = {"errors", "config", "_core"}
+_LEFT_OF_CORPUS = {"errors", "interrupts", "config", "_core"}
 MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
+    "interrupts": set(),
     "config": {"errors"},
     "corpus": _LEFT_OF_CORPUS,
     "features": _LEFT_OF_CORPUS | {"corpus"},

@@ -27,8 +27,9 @@ from marginalia.cli.output import check_writable, opened_target
 from marginalia.cli.progress import Bar
 from marginalia.cli.reading import STDIN, must_exist
 from marginalia.cli.text import size
-from marginalia.corpus.streams import partial_name, uninterrupted
+from marginalia.corpus.streams import partial_name
 from marginalia.errors import SettingsError
+from marginalia.interrupts import uninterrupted
 
 if TYPE_CHECKING:
     from marginalia.corpus.batches import Batch, Layout

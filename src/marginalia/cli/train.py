@@ -5,11 +5,8 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import signal
 import sys
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from marginalia.cli.arguments import (
@@ -26,6 +23,7 @@ from marginalia.cli.plan import Plan, costs_file, make_plan
 from marginalia.cli.progress import Notes, TrainingProgress
 from marginalia.cli.reading import must_exist, seekable
 from marginalia.cli.text import count, seconds, size
+from marginalia.interrupts import stopping
 
 if TYPE_CHECKING:
     from marginalia.decode import Tagger
@@ -115,7 +113,8 @@ def run(args: argparse.Namespace) -> int:
     if args.settings:
         from marginalia.cli.settings import settings_text
 
-        print(settings_text(args.structure or "chain", args.learner or "perceptron"), end="")
+        structure = args.structure or (_structure_of(args.start) if args.start else "chain")
+        print(settings_text(structure, args.learner or "perceptron"), end="")
         return 0
     plan = make_plan(args)
     must_exist([*plan.train, *plan.dev])
@@ -130,6 +129,12 @@ def run(args: argparse.Namespace) -> int:
     show = _json if args.json else _text
     show(training, model, plan.output, interrupted)
     return INTERRUPTED if interrupted else 0
+
+
+def _structure_of(model: str) -> str:
+    from marginalia.decode import load
+
+    return load(model).saved.structure
 
 
 def prepare(plan: Plan, train: list[str], dev: list[str]) -> Training:
@@ -178,26 +183,6 @@ def follow(training: Training, quiet: bool) -> bool:
     if stop():
         Notes(sys.stderr).say("marginalia: interrupted; the best model so far is kept")
     return stop()
-
-
-@contextmanager
-def stopping() -> Iterator[Callable[[], bool]]:
-    """Gives a function that tells whether Ctrl-C was pressed; a second Ctrl-C interrupts at once."""
-    pressed = threading.Event()
-
-    def press(number: int, frame: object) -> None:
-        if pressed.is_set():
-            raise KeyboardInterrupt
-        pressed.set()
-
-    if threading.current_thread() is not threading.main_thread():
-        yield pressed.is_set
-        return
-    before = signal.signal(signal.SIGINT, press)
-    try:
-        yield pressed.is_set
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def _reading(training: Training) -> Iterator[str]:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import io
 import os
-import signal
 import sys
-import threading
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import IO, BinaryIO, cast
 
 from ..errors import DataError, Interrupted
+from ..interrupts import uninterrupted
 
 Source = str | os.PathLike[str] | IO[bytes] | IO[str]
 Target = Source
@@ -107,22 +106,6 @@ def _undecodable(raw: bytes, at: int, file: str, line: int) -> DataError:
 def partial_name(path: str) -> str:
     """Where that of a file is kept which was written until Ctrl-C."""
     return f"{path[:-3]}.partial.gz" if path.endswith(".gz") else f"{path}.partial"
-
-
-@contextmanager
-def uninterrupted() -> Iterator[None]:
-    """Ctrl-C counts at the end: what is written meanwhile is written whole."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    pressed = threading.Event()
-    before = signal.signal(signal.SIGINT, lambda number, frame: pressed.set())
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-    if pressed.is_set():
-        raise KeyboardInterrupt
 
 
 @contextmanager
