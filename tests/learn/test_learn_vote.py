@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +88,23 @@ def moved(tagger: mg.Tagger, labels: int) -> dict[Any, float]:
             place = part * labels + (at // old * labels + at % old if part == 2 else at)
         found[name, place] = w
     return found
+
+
+def test_segments_of_one_token_vote_as_a_chain_does(tmp_path: Path) -> None:
+    path, rng = tmp_path / "t.txt", random.Random(1)
+    path.write_text("word[0]\nword[-1]/word[0]\nedge:\n")
+    texts = [[rng.choice("abcdef") for _ in range(rng.randint(1, 4))] for _ in range(300)]
+    differ = 0
+    for k in range(10):
+        pairs = [
+            (words, [rng.choice(["B-X", "B-Y", "O"]) for _ in words]) for words in texts[8 * k : 8 * k + 8]
+        ]
+        chosen = {"features": str(path), "scheme": "IOB2", "passes": 3, "shuffle": False}
+        segments = {"structure": "segments", "max_length": 1, **chosen}
+        voted = mg.train(pairs, average="vote", candidates=100, **segments).tag_all(texts)
+        assert voted == mg.train(pairs, average="vote", candidates=100, **chosen).tag_all(texts)
+        differ += voted != mg.train(pairs, **segments).tag_all(texts)
+    assert differ > 5  # from the mean
 
 
 def test_a_vote_may_differ_from_the_mean(toys: Toys) -> None:

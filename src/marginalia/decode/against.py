@@ -112,7 +112,10 @@ def _given(
     decoder: StructureInUse, shown: UserLabels, block: Block, chosen: Sequence[int], labels: Sequence[str]
 ) -> Other:
     if len(labels) != len(chosen):
-        raise DataError(f"against: found {len(labels)} labels, expected {len(chosen)}, one for each token")
+        raise DataError(
+            f"against: found {len(labels)} labels, expected {len(chosen)}, one for each token; or wishes "
+            "such as 3=B-NP or 3-5=NP"
+        )
     ids = shown.model_ids(labels)
     if ids == list(chosen):
         raise DataError("against: found the very labels that the model chose")
