@@ -34,8 +34,8 @@ bool Hidden::value(std::size_t token, std::uint32_t column) const {
   return dropout_.values > 0.0 && draw(values_, (std::uint64_t{token} << 32) + column) < dropout_.values;
 }
 
-bool Hidden::feature(std::uint64_t which) const {
-  return dropout_.features > 0.0 && draw(features_, which) < dropout_.features;
+bool Hidden::leaves_out(std::uint64_t which) const {
+  return draw(features_, which) < dropout_.features;
 }
 
 void thin(const Examples& examples, std::size_t i, const Dropout& dropout, std::uint64_t step,

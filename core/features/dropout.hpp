@@ -29,10 +29,12 @@ class Hidden {
   bool any_input() const { return dropout_.hides(); }
   // A column's value at a token.
   bool value(std::size_t token, std::uint32_t column) const;
-  // `which` names the feature.
-  bool feature(std::uint64_t which) const;
+  // `which` names the feature. Asked for every feature of learning: mostly there is nothing to draw.
+  bool feature(std::uint64_t which) const { return dropout_.features > 0.0 && leaves_out(which); }
 
  private:
+  bool leaves_out(std::uint64_t which) const;
+
   Dropout dropout_;
   std::uint64_t tokens_ = 0, values_ = 0, features_ = 0;  // keys of what is drawn
 };

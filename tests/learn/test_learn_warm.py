@@ -370,7 +370,7 @@ def test_labels_of_another_scheme_are_refused(toys: Toys) -> None:
 
 def test_a_structure_that_nobody_knows(toys: Toys) -> None:
     saved = replace(mg.train(toys(5), passes=1).saved, structure="tree")
-    with pytest.raises(mg.SettingsError, match="structure: found chain, but the model to begin with has tree"):
+    with pytest.raises(mg.SettingsError, match="structure: found chain, but the model to begin with has"):
         a_run(toys(5), start=saved)
 
 
