@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from marginalia import __version__
-from marginalia.cli.arguments import UsageError, formatted
+from marginalia.cli.arguments import BROKEN_PIPE, FAILED, INTERRUPTED, USAGE, UsageError, formatted
 from marginalia.cli.progress import Notes
 from marginalia.errors import Interrupted, MarginaliaError
 
@@ -30,7 +30,6 @@ VERBS = (
     "convert",
     "demo",
 )
-OK, FAILED, USAGE, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 130, 141
 
 _EPILOG = """\
 examples:

@@ -1,4 +1,4 @@
-"""What the verbs' parsers share: looks, common options, values with a meaning."""
+"""What the verbs' parsers share: looks, common options, values with a meaning, exit codes."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import Any
 
 from marginalia.cli.reading import READER_OPTIONS
 from marginalia.errors import SettingsError
+
+OK, FAILED, USAGE, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 130, 141  # exit codes
 
 Verbs = Any  # argparse's own type for subparsers is private
 Take = Callable[[argparse.Namespace, str], bool]  # what a verb does with a word; False: it has no use for it

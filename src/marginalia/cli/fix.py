@@ -9,6 +9,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from marginalia.cli.arguments import (
+    INTERRUPTED,
+    OK,
     UsageError,
     Verbs,
     add_reading,
@@ -208,7 +210,6 @@ def _undo(args: argparse.Namespace, tagger: Model) -> None:
 
 
 def _train(args: argparse.Namespace, tagger: Model) -> int:
-    from marginalia.cli import INTERRUPTED, OK
     from marginalia.cli.train import follow
     from marginalia.learn import continued
 

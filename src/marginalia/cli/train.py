@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from marginalia.cli.arguments import (
+    INTERRUPTED,
+    OK,
     Verbs,
     add_reading,
     add_threads,
@@ -28,8 +30,6 @@ from marginalia.interrupts import stopping
 if TYPE_CHECKING:
     from marginalia.decode import Tagger
     from marginalia.learn import Training
-
-INTERRUPTED = 130
 
 _DESCRIPTION = """\
 Train a model on labelled text. Data are column files (a token a line, blank lines between
@@ -128,7 +128,7 @@ def run(args: argparse.Namespace) -> int:
     model.save(plan.output)
     show = _json if args.json else _text
     show(training, model, plan.output, interrupted)
-    return INTERRUPTED if interrupted else 0
+    return INTERRUPTED if interrupted else OK
 
 
 def _structure_of(model: str) -> str:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from marginalia.corpus.batches import Batch
 from marginalia.corpus.blocks import Block
-from marginalia.decode.constraints import At, Constraints, Names, wish, wishes_in
+from marginalia.decode.constraints import At, Constraints, Names, wishes
 from marginalia.decode.demands import Demands
 from marginalia.decode.structures import StructureInUse
 from marginalia.decode.tagged import UserLabels
@@ -43,20 +43,20 @@ def other_output(
     parts = against.split() if isinstance(against, str) else list(against)
     if not parts:
         raise DataError("against: found nothing, expected labels, or a wish such as 3=B-NP or 3-5=NP")
-    wishes = _wishes(against, len(chosen), shown) if isinstance(against, str) else []
-    if not wishes:
+    wished = _wishes(against, len(chosen), shown) if isinstance(against, str) else []
+    if not wished:
         return _given(decoder, shown, block, chosen, parts)
-    return _wished(Demands(saved, shown, Constraints(tuple(wishes))), decoder, shown, block, chosen, wishes)
+    return _wished(Demands(saved, shown, Constraints(tuple(wished))), decoder, shown, block, chosen, wished)
 
 
 def wished_labels(
     saved: SavedModel, decoder: StructureInUse, shown: UserLabels, block: Block, text: str
 ) -> list[str]:
     """The labels of the best output that is as wished; if the text has labels and no wishes, those."""
-    wishes = _wishes(text, block.table.tokens, shown, "labels")
-    if not wishes:
+    wished = _wishes(text, block.table.tokens, shown, "labels")
+    if not wished:
         return text.split()
-    [(outputs, _)] = Demands(saved, shown, Constraints(tuple(wishes))).outputs(decoder, Batch(block))
+    [(outputs, _)] = Demands(saved, shown, Constraints(tuple(wished))).outputs(decoder, Batch(block))
     if outputs.violations:
         raise DataError(f"labels: there is no output with {text} that the model could give")
     return shown.user_labels(next(iter(outputs))[0].tolist())
@@ -73,12 +73,8 @@ def _wishes(text: str, length: int, shown: UserLabels, what: str = "against") ->
     """The wishes that all parts of a text are; none if some part is none, or if all are labels."""
     if len(labels := text.split()) == length and all(label in shown.labels for label in labels):
         return []
-    found = [wish(part) for part in wishes_in(text)]
-    wishes = [at for at in found if at is not None]
-    if len(wishes) < len(found):
-        return []
     names = Names(shown.labels, shown.scheme)
-    return [_checked(at, length, names, what) for at in wishes]
+    return [_checked(at, length, names, what) for at in wishes(text)]
 
 
 def _checked(at: At, length: int, names: Names, what: str) -> At:
@@ -96,10 +92,10 @@ def _wished(
     shown: UserLabels,
     block: Block,
     chosen: Sequence[int],
-    wishes: Sequence[At],
+    wished: Sequence[At],
 ) -> Other:
-    said = " ".join(map(str, wishes))
-    if not demands.broken(shown.user_labels(chosen), wishes):
+    said = " ".join(map(str, wished))
+    if not demands.broken(shown.user_labels(chosen), wished):
         raise DataError(f"against: found {said}, but that is what the model chose")
     [(outputs, _)] = demands.outputs(decoder, Batch(block))
     if outputs.violations:

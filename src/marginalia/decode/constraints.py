@@ -88,8 +88,15 @@ Constraint = At | Count | Before | Never | Only
 Some = TypeVar("Some", bound=Constraint)
 
 _AT = re.compile(r"([0-9]{1,18})(?:-([0-9]{1,18}))?(!?=)(\S+)")
+
+
+def _at(match: re.Match[str]) -> At:
+    first, last, sign, names = match.groups()
+    return At(int(first), int(last or first), _names(names), forbid=sign == "!=")
+
+
 _FORMS: tuple[tuple[str, Callable[[re.Match[str]], Constraint]], ...] = (
-    (_AT.pattern, lambda m: _at(m)),
+    (_AT.pattern, _at),
     (r"at most ([0-9]{1,18}) (\S+)", lambda m: Count(_name(m[2]), 0, int(m[1]))),
     (r"at least ([0-9]{1,18}) (\S+)", lambda m: Count(_name(m[2]), int(m[1]))),
     (r"exactly ([0-9]{1,18}) (\S+)", lambda m: Count(_name(m[2]), int(m[1]), int(m[1]))),
@@ -102,11 +109,6 @@ _EXPECTED = (
     "3=B-NP, 3!=O, 3-5=NP|VP, at most 1 NP, at least 1 NP, exactly 1 NP, NP before VP, never NP, "
     "never NP then VP, or only NP VP"
 )
-
-
-def _at(match: re.Match[str]) -> At:
-    first, last, sign, names = match.groups()
-    return At(int(first), int(last or first), _names(names), forbid=sign == "!=")
 
 
 def _joined(text: str) -> str:
@@ -154,15 +156,10 @@ def constraint(said: str | Constraint) -> Constraint:
     return said
 
 
-def wish(text: str) -> At | None:
-    """What a text such as `3=B-NP` or `3-5=NP` wishes of certain tokens; None if it is no such text."""
-    match = _AT.fullmatch(_joined(text))
-    return None if match is None else _at(match)
-
-
-def wishes_in(text: str) -> list[str]:
-    """The parts of a text between blanks; blanks in quotes are none."""
-    return [part.replace(_BLANK, " ") for part in _joined(text).split()]
+def wishes(text: str) -> list[At]:
+    """What a text such as `3=B-NP 4-5=NP` wishes of certain tokens; nothing if a part of it is no wish."""
+    matches = [_AT.fullmatch(part) for part in _joined(text).split()]
+    return [_at(match) for match in matches if match] if all(matches) else []
 
 
 @dataclass(frozen=True)
