@@ -1,0 +1,95 @@
+"""Model files of every kind that older versions wrote: they load and answer as they did then.
+
+tools/make_stored_models.py made them; they are never made anew.
+"""
+
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import marginalia as mg
+
+STORED = Path(__file__).parent / "stored"
+FILES = sorted(STORED.glob("*.mg"))
+
+
+def sentence_for(model: Any, tokens: list[str]) -> Any:
+    """A sentence as the model takes it: its tokens, or the attributes that it was trained on."""
+    if not model.saved.program.explicit:
+        return tokens
+    if model.saved.learner == "crf":  # python-crfsuite's model
+        return [[f"w={token}"] for token in tokens]
+    return [{f"w={token}": 1.0, "length": len(token) / 4} for token in tokens]
+
+
+def answers(path: Path) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
+    return found
+
+
+def test_there_is_a_file_of_each_kind() -> None:
+    structures = {mg.load(path).saved.structure for path in FILES}
+    assert structures >= {"chain", "segments"}
+    assert len(FILES) >= 22
+
+
+def check_answers(model: Any, expected: list[dict[str, Any]]) -> None:
+    """Labels, the best outputs with scores, probabilities and reasons are those that are expected."""
+    sentences = [sentence_for(model, one["tokens"]) for one in expected]
+    assert [list(t.labels) for t in model.tag_all(sentences)] == [one["labels"] for one in expected]
+    for x, one in zip(sentences, expected, strict=True):
+        best = model.nbest(x, 3)
+        assert [list(b.labels) for b in best] == [labels for labels, _ in one["nbest"]]
+        assert [b.score for b in best] == pytest.approx([score for _, score in one["nbest"]], rel=1e-9)
+        if one["confidence"] is not None:
+            assert model.tag(x, confidence=True).confidence == pytest.approx(one["confidence"], rel=1e-9)
+        reasons = [[reason.feature, reason.difference] for reason in model.explain(x).reasons[:5]]
+        assert [name for name, _ in reasons] == [name for name, _ in one["explained"]]
+        assert [d for _, d in reasons] == pytest.approx([d for _, d in one["explained"]], rel=1e-9)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_stored_models_answer_as_they_did(path: Path) -> None:
+    check_answers(mg.load(path), answers(path))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_stored_models_are_saved_again_with_the_same_answers(path: Path, tmp_path: Path) -> None:
+    model = mg.load(path)
+    model.save(tmp_path / "again.mg")
+    again = mg.load(tmp_path / "again.mg")
+    sentences = [sentence_for(model, one["tokens"]) for one in answers(path)]
+    assert again.tag_all(sentences) == model.tag_all(sentences)
+
+
+def test_stored_corrections_can_be_undone() -> None:
+    model = mg.load(STORED / "chain-corrected.mg")
+    before = mg.load(STORED / "chain.mg")
+    undone = model.undo().undo()
+    sentences = [one["tokens"] for one in answers(STORED / "chain.mg")]
+    assert model.tag_all(sentences) != before.tag_all(sentences)
+    assert [t.labels for t in undone.tag_all(sentences)] == [t.labels for t in before.tag_all(sentences)]
+    assert undone.corrections == ()
+
+
+def test_stored_states_go_on_as_they_did() -> None:
+    """`TEST` of the tool are the first sentences of the built-in test corpus."""
+    model = mg.load(STORED / "chain-state.mg")
+    with (files("marginalia") / "data" / "ingredients" / "test.txt").open("rb") as source:
+        sentences = list(islice(mg.read_conll(source, columns="word label"), 6))
+    data = [(list(s.columns["word"]), list(s.columns["label"])) for s in sentences]
+    more = model.partial_fit(data, passes=2)
+    check_answers(more, json.loads((STORED / "chain-state.continued.json").read_text(encoding="utf-8")))
+
+
+def test_stored_provenance_is_cited() -> None:
+    model = mg.load(STORED / "chain-provenance.mg")
+    one = answers(STORED / "chain-provenance.mg")[0]
+    reasons = model.explain(one["tokens"], cite=2).reasons
+    assert any(reason.citations for reason in reasons)

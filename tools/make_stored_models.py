@@ -1,0 +1,171 @@
+"""Make the files of tests/model/stored: a model of each kind, with what it answered when it was written.
+
+The files prove that models of older versions keep loading and giving the same output, so existing ones are
+never made anew: run this with the version that first writes a new kind, naming the kind.
+
+    python tools/make_stored_models.py tests/model/stored [KIND ...]
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from collections.abc import Callable
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import marginalia as mg
+
+INGREDIENTS = files("marginalia") / "data" / "ingredients"
+Pairs = list[tuple[list[str], list[str]]]
+
+
+def pairs(name: str, count: int) -> Pairs:
+    """The first sentences of a part of the built-in corpus, as tokens and labels."""
+    with (INGREDIENTS / name).open("rb") as file:
+        sentences = list(mg.read_conll(file, columns="word label"))[:count]
+    return [(list(s.columns["word"]), list(s.columns["label"])) for s in sentences]
+
+
+TRAIN, TEST = pairs("train.txt", 30), pairs("test.txt", 6)
+SMALL: dict[str, Any] = {"passes": 3, "seed": 7}
+TEMPLATES = "word[0]  word[-1]/word[0]  suffix(2)(word)[0]  shape(word)[1]  edge:"
+PHRASES = {"lemon juice": "NAME", "cup": "UNIT", "large": "SIZE"}
+
+
+def trained(data: Any = TRAIN, templates: str = TEMPLATES, **options: Any) -> Any:
+    """A small model of the built-in corpus, its features a few templates."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "templates.txt"
+        path.write_text("\n".join(templates.split("  ")), encoding="utf-8")
+        return mg.train(data, features=str(path), **(SMALL | options))
+
+
+def documents(data: Pairs) -> list[mg.Sentence]:
+    """The sentences, three to a document."""
+    return [
+        mg.Sentence({"word": tokens, "label": labels}, document=i // 3)
+        for i, (tokens, labels) in enumerate(data)
+    ]
+
+
+def attributes(tokens: list[str]) -> list[dict[str, float]]:
+    """Explicit attributes of a sentence, one with a real value."""
+    return [{f"w={token}": 1.0, "length": len(token) / 4} for token in tokens]
+
+
+def spelled_iob1(data: Pairs) -> Pairs:
+    """The data with labels of another scheme than they are trained in."""
+    from marginalia.corpus import convert
+
+    return [(tokens, convert(labels, "IOB2", "IOB1")) for tokens, labels in data]
+
+
+def half_labelled(data: Pairs) -> Pairs:
+    """The data with the labels of two in three tokens unknown."""
+    return [(x, ["_" if i % 3 else label for i, label in enumerate(y)]) for x, y in data]
+
+
+def segments(**options: Any) -> Any:
+    """A small model of segments."""
+    templates = "word[b]/word[e]  word[b-1]  word[b..e]  length  suffix(2)(word)[e]  edge:"
+    return trained(templates=templates, structure="segments", max_length=4, **options)
+
+
+def corrected() -> Any:
+    """A model with two corrections in its log."""
+    model = trained()
+    for tokens, labels in TEST[:2]:
+        model = model.fix(tokens, labels)
+    return model
+
+
+def from_crfsuite() -> Any:
+    """A converted model of python-crfsuite."""
+    import pycrfsuite
+
+    trainer = pycrfsuite.Trainer(algorithm="lbfgs", verbose=False)
+    trainer.set_params({"max_iterations": 10})
+    for tokens, labels in TRAIN:
+        trainer.append([[f"w={token}"] for token in tokens], labels)
+    with tempfile.TemporaryDirectory() as folder:
+        trainer.train(f"{folder}/m.crfsuite")
+        return mg.convert(f"{folder}/m.crfsuite")
+
+
+KINDS: dict[str, Callable[[], Any]] = {
+    "chain": trained,
+    "chain-order-2": lambda: trained(order=2),
+    "chain-edges": lambda: trained(templates=TEMPLATES + " suffix(2)(word)[0]"),
+    "chain-voted": lambda: trained(average="vote", candidates=10),
+    "chain-iob1": lambda: trained(spelled_iob1(TRAIN)),
+    "chain-documents": lambda: trained(documents(TRAIN), unit="document"),
+    "chain-attributes": lambda: mg.train([(attributes(x), y) for x, y in TRAIN], **SMALL),
+    "chain-dictionary": lambda: trained(dictionary=PHRASES),
+    "chain-state": lambda: trained(state=True, learner="arow"),
+    "chain-provenance": lambda: trained(provenance=True),
+    "chain-nameless": lambda: trained(names=False),
+    "chain-corrected": corrected,
+    "chain-calibrated": lambda: mg.calibrate(trained(), pairs("dev.txt", 40)),
+    "chain-boosted": lambda: trained(boost=2),
+    "chain-shrunk": lambda: mg.shrink(trained(), bits=8).model,
+    "chain-crfsuite": from_crfsuite,
+    "maxent-beam": lambda: trained(learner="maxent", search="beam", beam=5, passes=20),
+    "crf": lambda: trained(learner="crf", passes=20),
+    "crf-partial": lambda: trained(half_labelled(TRAIN), learner="crf", partial=True, scheme="IOB2"),
+    "segments": segments,
+    "segments-crf": lambda: segments(learner="crf", algorithm="sgd", l1=1.0, l2=0),
+    "segments-shrunk": lambda: mg.shrink(segments(), bits=16).model,
+}
+
+
+def input_of(model: Any, tokens: list[str]) -> Any:
+    """A sentence as the model takes it."""
+    if model.saved.program.explicit:
+        whole = model.saved.learner == "crf"  # the one that python-crfsuite made
+        return [[f"w={token}"] for token in tokens] if whole else attributes(tokens)
+    return tokens
+
+
+def answers_of(model: Any) -> list[dict[str, Any]]:
+    """What a model says of the test sentences: labels, scores of the best outputs, probabilities."""
+    found = []
+    for tokens, _ in TEST:
+        x = input_of(model, tokens)
+        reasons = model.explain(x).reasons[:5]
+        found.append(
+            {
+                "tokens": tokens,
+                "labels": list(model.tag(x).labels),
+                "nbest": [[list(one.labels), one.score] for one in model.nbest(x, 3)],
+                "confidence": None if model.temperature is None else model.tag(x, confidence=True).confidence,
+                "explained": [[reason.feature, reason.difference] for reason in reasons],
+            }
+        )
+    return found
+
+
+def write(path: Path, answers: list[dict[str, Any]]) -> None:
+    """Answers as JSON."""
+    path.write_text(json.dumps(answers, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def main(folder: str, *kinds: str) -> None:
+    """Write the files of the kinds, of all if none is named; files that exist are left alone."""
+    for kind in kinds or KINDS:
+        path = Path(folder) / f"{kind}.mg"
+        if path.exists():
+            print(f"{path} exists")
+            continue
+        model = KINDS[kind]()
+        model.save(path)
+        write(path.with_suffix(".json"), answers_of(mg.load(path)))
+        if kind == "chain-state":
+            write(path.with_suffix(".continued.json"), answers_of(mg.load(path).partial_fit(TEST, passes=2)))
+        print(f"{path}: {path.stat().st_size:,} bytes")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
