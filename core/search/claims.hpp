@@ -7,14 +7,13 @@
 #include <span>
 #include <vector>
 
+#include "base/schemes.hpp"
 #include "base/table.hpp"
 #include "search/structure.hpp"
 
 namespace marginalia {
 
-// How the labels of two neighbours relate: of different types (or one of them of none), of one type but in
-// two spans, in one span. Sets of relations have the bit 1 << relation.
-enum Relation : std::uint8_t { kApart = 0, kTwins = 1, kJoined = 2 };
+// Sets of relations have the bit 1 << relation.
 using Relations = std::uint8_t;
 inline constexpr Relations kAnyRelation = 0b111, kBoundary = 0b011, kInOneSpan = 0b100;
 

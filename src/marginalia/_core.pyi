@@ -131,6 +131,41 @@ def from_columns(
     A table of lists of strings, one per column; `documents` says which one each sentence is of, `items` has the explicit attributes of each token.
     """
 
+class SchemeLabels:
+    """Labels that spell spans, by type and prefix."""
+
+    def __init__(
+        self,
+        type: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        prefix: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        joined: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        legal: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    ) -> None: ...
+    def illegal(
+        self,
+        ids: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        starts: Annotated[
+            NDArray[numpy.uint32], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> NDArray[numpy.uint32]:
+        """
+        Tokens whose label may not follow the one before it, or may not end a sentence.
+        """
+
+    def translated(
+        self,
+        ids: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        starts: Annotated[
+            NDArray[numpy.uint32], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        targets: Annotated[
+            NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> NDArray[numpy.int32]:
+        """
+        The label of each token in another scheme, by a table [labels][3][3] of its relations to the labels before and after it.
+        """
+
 def check_attribute(function: str, argument: str) -> None:
     """Raise ValueError unless the function exists and takes this argument."""
 

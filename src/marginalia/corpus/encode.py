@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, NoReturn
+from typing import NamedTuple, NoReturn
 
 import numpy as np
 import numpy.typing as npt
 
 from .blocks import Block
-from .schemes import may_follow, repair, scheme_named, validate
+from .schemes import scheme_named, validate
+from .translation import Translation, by_appearance, scheme_labels
 
 Ids = npt.NDArray[np.int32]
 
@@ -36,33 +37,12 @@ def encode_labels(
         if not scheme_named(scheme).spells(label):
             message = f"found label {label!r}, expected a label of {scheme_named(scheme).name}"
             raise block.error(message, int(np.argmax(ids == number)), column)
-    illegal = _illegal_tokens(block, labels, ids, scheme)
-    if illegal.size and not mend:
+    illegal = scheme_labels(labels, scheme).illegal(ids, block.table.sentence_starts)
+    if not illegal.size:
+        return Encoded(labels, ids, 0)
+    if not mend:
         _refuse(block, column, illegal, scheme)
-    return _mend(block, labels, ids, illegal, scheme)
-
-
-def _illegal_tokens(block: Block, labels: list[str], ids: Ids, scheme: str) -> npt.NDArray[np.intp]:
-    """Tokens whose label may not stand there. Only neighbours that occur are looked at, never all pairs."""
-    edge = len(labels)
-    bounds = np.unique(block.table.sentence_starts).astype(np.intp)  # empty sentences have no edges
-    before = np.insert(ids.astype(np.int64), 0, edge)[:-1]
-    before[bounds[:-1]] = edge
-    after = np.append(ids.astype(np.int64), edge)[1:]
-    after[bounds[1:] - 1] = edge
-    legal = _legal_steps(before, ids, labels, scheme)
-    last = bounds[1:] - 1
-    legal[last] &= _legal_steps(ids[last], after[last], labels, scheme)
-    return np.flatnonzero(~legal)
-
-
-def _legal_steps(
-    left: npt.NDArray[Any], right: npt.NDArray[Any], labels: list[str], scheme: str
-) -> npt.NDArray[np.bool_]:
-    names, size = [*labels, ""], len(labels) + 1
-    codes, places = np.unique(left.astype(np.int64) * size + right, return_inverse=True)
-    legal = [may_follow(names[code // size], names[code % size], scheme) for code in codes.tolist()]
-    return np.array(legal, bool)[places.reshape(-1)]
+    return _mend(block, labels, ids, scheme)
 
 
 def _sentence_around(block: Block, token: int) -> tuple[int, int]:
@@ -71,7 +51,7 @@ def _sentence_around(block: Block, token: int) -> tuple[int, int]:
     return int(starts[sentence]), int(starts[sentence + 1])
 
 
-def _refuse(block: Block, column: str, illegal: npt.NDArray[np.intp], scheme: str) -> NoReturn:
+def _refuse(block: Block, column: str, illegal: npt.NDArray[np.uint32], scheme: str) -> NoReturn:
     token = int(illegal[0])
     first, last = _sentence_around(block, token)
     labels = block.table.column_slice(block.index(column), first, last)
@@ -80,11 +60,11 @@ def _refuse(block: Block, column: str, illegal: npt.NDArray[np.intp], scheme: st
     raise block.error(why + more, token, column)
 
 
-def _mend(block: Block, labels: list[str], ids: Ids, illegal: npt.NDArray[np.intp], scheme: str) -> Encoded:
-    numbers = {label: number for number, label in enumerate(labels)}
-    mended, repaired = ids.copy(), 0
-    for first, last in sorted({_sentence_around(block, int(token)) for token in illegal}):
-        legal, changed = repair([labels[i] for i in ids[first:last]], scheme)
-        mended[first:last] = [numbers.setdefault(label, len(numbers)) for label in legal]
-        repaired += changed
-    return Encoded(list(numbers), mended, repaired)
+def _mend(block: Block, labels: list[str], ids: Ids, scheme: str) -> Encoded:
+    translation = Translation(labels, scheme, scheme, labels)
+    mended = translation(ids, block.table.sentence_starts)
+    new = [number for number in by_appearance(mended, len(translation.names)) if number >= len(labels)]
+    numbers = np.arange(len(translation.names), dtype=np.int32)
+    numbers[new] = np.arange(len(labels), len(labels) + len(new))
+    names = [*labels, *(translation.names[number] for number in new)]
+    return Encoded(names, numbers[mended], int(np.count_nonzero(mended != ids)))

@@ -21,6 +21,7 @@ from ..errors import DataError, SettingsError
 from .records import Span
 
 Mask = npt.NDArray[np.uint8]
+APART, TWINS, JOINED = range(3)  # relations of neighbours, as in core/base/schemes.hpp
 _EDGE = ("", "")  # what stands before and after a sentence
 _OUTSIDE = ("", "O")
 
@@ -203,6 +204,20 @@ def _spell(scheme: str, type_: str, length: int, follows: bool, followed: bool) 
     if followed and rules.twin_last:
         prefixes[-1] = rules.twin_last
     return tuple(f"{prefix}-{type_}" if type_ else prefix for prefix in prefixes)
+
+
+def prefix_table(name: str) -> npt.NDArray[np.str_]:
+    """The prefix of a token by its relations to the tokens before and after it, [before, after]."""
+    scheme, found = scheme_named(name), []
+    for before in (APART, TWINS, JOINED):
+        for after in (APART, TWINS, JOINED):
+            opens, closes = before != JOINED, after != JOINED
+            prefix = (scheme.single if closes else scheme.first) if opens else scheme.last
+            prefix = prefix if opens or closes else scheme.inside
+            prefix = scheme.twin_first if before == TWINS and scheme.twin_first else prefix
+            prefix = scheme.twin_last if after == TWINS and scheme.twin_last else prefix
+            found.append(prefix)
+    return np.array(found).reshape(3, 3)
 
 
 def labels_of_type(type_: str, scheme: str) -> list[str]:

@@ -6,19 +6,19 @@ and core/search/segment_claims.cpp.
 
 from __future__ import annotations
 
-from itertools import pairwise
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from marginalia import _core
 from marginalia.corpus.answers import BlockConfidence
-from marginalia.corpus.schemes import convert, scheme_named, split_label
+from marginalia.corpus.schemes import APART, JOINED, TWINS, prefix_table, scheme_named, split_label
+from marginalia.corpus.translation import Translation
 from marginalia.errors import ModelError, SettingsError
 from marginalia.model import SavedModel
 
 Ids = npt.NDArray[np.int32]
-APART, TWINS, JOINED = range(3)  # relations of neighbours, as in core/search/claims.hpp
 _PROBABILISTIC = ("crf", "maxent")  # learners whose scores are log-probabilities as they are
 NO_TAG = "_"
 
@@ -86,20 +86,6 @@ def relations_of(saved: SavedModel) -> npt.NDArray[np.uint8]:
     return np.where(same, relation, APART).astype(np.uint8)
 
 
-def prefix_table(name: str) -> npt.NDArray[np.str_]:
-    """The prefix of a token by its relations to the tokens before and after it, [before, after]."""
-    scheme, found = scheme_named(name), []
-    for before in (APART, TWINS, JOINED):
-        for after in (APART, TWINS, JOINED):
-            opens, closes = before != JOINED, after != JOINED
-            prefix = (scheme.single if closes else scheme.first) if opens else scheme.last
-            prefix = prefix if opens or closes else scheme.inside
-            prefix = scheme.twin_first if before == TWINS and scheme.twin_first else prefix
-            prefix = scheme.twin_last if after == TWINS and scheme.twin_last else prefix
-            found.append(prefix)
-    return np.array(found).reshape(3, 3)
-
-
 class Abstention:
     """Takes back what a model is not sure enough of: spans become O, tags become `_`."""
 
@@ -135,11 +121,11 @@ class Abstention:
 
     def _spelled_anew(self, ids: Ids, starts: list[int]) -> Ids:
         """A span whose twin is gone is spelled in another way."""
-        out: list[int] = []
-        for first, last in pairwise(starts):
-            labels = [self.labels[i] for i in ids[first:last]]
-            out += [self._numbers[label] for label in convert(labels, str(self._scheme), str(self._scheme))]
-        return np.array(out, np.int32)
+        return self._respelling(ids, np.array(starts, np.uint32))
+
+    @cached_property
+    def _respelling(self) -> Translation:
+        return Translation(self.labels, str(self._scheme), str(self._scheme), self.labels)
 
 
 def _tells_twins(scheme: str) -> bool:

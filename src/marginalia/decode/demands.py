@@ -15,8 +15,8 @@ import numpy.typing as npt
 from marginalia import _core
 from marginalia.corpus.batches import Batch
 from marginalia.corpus.blocks import Block
-from marginalia.corpus.schemes import split_label
-from marginalia.decode.confidence import APART, JOINED, TWINS, prefix_table, relations_of
+from marginalia.corpus.schemes import APART, JOINED, TWINS, prefix_table, split_label
+from marginalia.decode.confidence import relations_of
 from marginalia.decode.constraints import (
     At,
     Before,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from marginalia.corpus.batches import Batch
 from marginalia.corpus.blocks import Block
 from marginalia.corpus.records import Span
 from marginalia.corpus.schemes import convert, labels_of_type, spans_of, validate
+from marginalia.corpus.translation import Translation
 from marginalia.decode.confidence import shown_as_they_are
 from marginalia.errors import DataError
 from marginalia.model import SavedModel
@@ -118,11 +118,11 @@ class UserLabels:
         """The same as numbers into `labels`, for all sentences of a block."""
         if self.same:
             return ids
-        starts = block.table.sentence_starts.tolist()
-        out: list[int] = []
-        for first, last in pairwise(starts):
-            out += [self._numbers[label] for label in self.user_labels(ids[first:last])]
-        return np.array(out, np.int32)
+        return self._translation(ids, block.table.sentence_starts)
+
+    @cached_property
+    def _translation(self) -> Translation:
+        return Translation(self._saved.labels, str(self._saved.encoding), str(self.scheme), self.labels)
 
     def model_ids(self, labels: Sequence[str]) -> list[int]:
         """The model's numbers of labels that a user gave for all tokens of a sentence; checked."""

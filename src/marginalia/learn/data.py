@@ -7,7 +7,6 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,8 @@ from marginalia.corpus.blocks import ATTRIBUTES, Block, is_attributes, pack
 from marginalia.corpus.encode import encode_labels
 from marginalia.corpus.partial import ANY, certain_pairs, has_regions, is_open, span_labels, spelled
 from marginalia.corpus.records import Sentence
-from marginalia.corpus.schemes import convert, detect_from_pairs, labels_for, scheme_named
+from marginalia.corpus.schemes import detect_from_pairs, labels_for, scheme_named
+from marginalia.corpus.translation import Translation, by_appearance
 from marginalia.decode.inputs import items_of
 from marginalia.decode.structures import Extraction, StructureInTraining
 from marginalia.errors import DataError, SettingsError
@@ -275,13 +275,12 @@ class LabelCoder:
         self.numbers["O" if rules.outside else min(singles)] = len(self.numbers)
 
     def _translated(self, names: list[str], ids: Ids, block: Block) -> tuple[list[str], Ids]:
-        numbers: dict[str, int] = {}
-        out: list[int] = []
-        starts = block.table.sentence_starts.tolist()
-        for first, last in pairwise(starts):
-            labels = convert([names[i] for i in ids[first:last]], str(self.scheme), str(self.encoding))
-            out += [numbers.setdefault(label, len(numbers)) for label in labels]
-        return list(numbers), np.array(out, np.int32)
+        translation = Translation(names, str(self.scheme), str(self.encoding))
+        found = translation(ids, block.table.sentence_starts)
+        seen = by_appearance(found, len(translation.names))
+        numbers = np.zeros(len(translation.names), np.int32)
+        numbers[seen] = np.arange(len(seen))
+        return [translation.names[number] for number in seen], numbers[found]
 
 
 def _lengths(inside: npt.NDArray[np.bool_]) -> Counter[int]:
