@@ -7,6 +7,7 @@ namespace nb = nanobind;
 
 void bind_table(nb::module_& m);
 void bind_schemes(nb::module_& m);
+void bind_lists(nb::module_& m);
 void bind_attributes(nb::module_& m);
 void bind_phrases(nb::module_& m);
 void bind_features(nb::module_& m);

@@ -4,6 +4,7 @@ NB_MODULE(_core, m) {
   m.doc() = "Native core of marginalia: tables of tokens, features, weights, search and learning.";
   bind_table(m);
   bind_schemes(m);
+  bind_lists(m);
   bind_attributes(m);
   bind_phrases(m);
   bind_features(m);

@@ -166,6 +166,16 @@ class SchemeLabels:
         The label of each token in another scheme, by a table [labels][3][3] of its relations to the labels before and after it.
         """
 
+def pack_lists(sentences: list[Any], first: int, last: int, columns: tuple[str, ...]) -> TokenTable | None:
+    """
+    A table of some sentences, each a list of tokens or a dictionary of such lists by the names of columns, and each a document of its own; None if one of them is anything else.
+    """
+
+def label_tuples(
+    names: tuple[str, ...], ids: NDArray[numpy.int32], starts: NDArray[numpy.uint32]
+) -> list[tuple[str, ...]]:
+    """The names of label ids as a tuple for each sentence."""
+
 def check_attribute(function: str, argument: str) -> None:
     """Raise ValueError unless the function exists and takes this argument."""
 

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from marginalia import _core
 from marginalia.config import suggestion
 from marginalia.corpus.answers import Answer
-from marginalia.corpus.batches import Batch
 from marginalia.corpus.blocks import Block
 from marginalia.corpus.records import Span
 from marginalia.corpus.schemes import convert, labels_of_type, spans_of, validate
@@ -58,22 +58,26 @@ class Tagged:
 
 
 def tagged(
-    batch: Batch, answer: Answer, names: Sequence[str], word: str, scheme: str | None
-) -> Iterator[Tagged]:
-    """The labelled sentences of a batch; `names` are those of the ids, `word` the column of tokens."""
-    starts = batch.block.table.sentence_starts.tolist()
-    sure = answer.confidence
-    confidences = None if sure is None else sure.by_sentence(starts)
-    for s, record in enumerate(batch.sentences or ()):
-        here = slice(starts[s], starts[s + 1])
-        labels = tuple(names[i] for i in answer.ids[here].tolist())
-        broken, exact = answer.broken.get(s, ()), s not in answer.inexact
-        plain = Tagged(tuple(record.columns[word]), labels, scheme, broken=broken, exact=exact)
-        if confidences is None:
-            yield plain
-            continue
-        said = labels if answer.first_said is None else [names[i] for i in answer.first_said[here].tolist()]
-        yield _with_confidence(plain, said, confidences[s])
+    tokens: Sequence[Sequence[Any]], block: Block, answer: Answer, names: tuple[str, ...], scheme: str | None
+) -> list[Tagged]:
+    """The labelled sentences of a block with these tokens; `names` are those of the ids."""
+    starts = block.table.sentence_starts
+    labels = _core.label_tuples(names, answer.ids, starts)
+    found = [_plain(*one, scheme) for one in zip(tokens, labels, strict=True)]
+    for s in {*answer.broken, *answer.inexact}:
+        found[s] = replace(found[s], broken=answer.broken.get(s, ()), exact=s not in answer.inexact)
+    if answer.confidence is None:
+        return found
+    said = labels if answer.first_said is None else _core.label_tuples(names, answer.first_said, starts)
+    confidences = answer.confidence.by_sentence(starts.tolist())
+    return [_with_confidence(*one) for one in zip(found, said, confidences, strict=True)]
+
+
+def _plain(tokens: Sequence[Any], labels: tuple[str, ...], scheme: str | None) -> Tagged:
+    """Made at once: fields that have their defaults are those of the class."""
+    made = object.__new__(Tagged)
+    object.__setattr__(made, "__dict__", {"tokens": tuple(tokens), "labels": labels, "scheme": scheme})
+    return made
 
 
 def _with_confidence(

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from marginalia.corpus.answers import Answer, BlockConfidence, Ranked
-from marginalia.corpus.batches import Batch, in_groups
+from marginalia.corpus.batches import Batch
 from marginalia.corpus.blocks import ATTRIBUTES, Block, pack
 from marginalia.corpus.records import Sentence
 from marginalia.corpus.streams import Source, Target, open_target
@@ -24,6 +24,7 @@ from marginalia.decode.demands import Demands, Met
 from marginalia.decode.dictionaries import HardDictionary, InUse, Used, used
 from marginalia.decode.explanation import Explanation, explain
 from marginalia.decode.inputs import Input, record_of
+from marginalia.decode.listed import batches_of
 from marginalia.decode.structures import STRUCTURES
 from marginalia.decode.tagged import Tagged, UserLabels, tagged
 from marginalia.errors import DataError, ModelError, SettingsError
@@ -106,18 +107,29 @@ class Tagger:
         constraints: Said = (),
     ) -> list[Tagged]:
         """Label sentences, as `tag` does; the result does not depend on the number of threads."""
-        records = [self._record(sentence, number) for number, sentence in enumerate(sentences)]
-        parts = in_groups(iter(records), 500, self._by_document)
-        batches = (Batch(pack(part, self.feature_columns), part) for part in parts)
-        names = self.written_labels(min_confidence)
-        confidence = confidence or min_confidence is not None
+        listed = list(sentences)
         demanded = Constraints.of(constraints)
-        demanded.check_numbers(len(records))
+        demanded.check_numbers(len(listed))
+        names, scheme = self.written_labels(min_confidence), self.saved.scheme
+        tokens: deque[Sequence[Sequence[Any]]] = deque()
+
+        def batches() -> Iterator[Batch]:
+            options = {"explicit": self.saved.program.explicit, "whole_documents": self._by_document}
+            for part in batches_of(listed, self.feature_columns, self._record, **options):
+                tokens.append(part.tokens)
+                yield part.batch
+
         answers = self.tag_batches(
-            batches, threads, confidence=confidence, min_confidence=min_confidence, constraints=demanded
+            batches(),
+            threads,
+            confidence=confidence or min_confidence is not None,
+            min_confidence=min_confidence,
+            constraints=demanded,
         )
-        word, scheme = self.feature_columns[0], self.saved.scheme
-        return [one for batch, answer in answers for one in tagged(batch, answer, names, word, scheme)]
+        found: list[Tagged] = []
+        for batch, answer in answers:
+            found += tagged(tokens.popleft(), batch.block, answer, names, scheme)
+        return found
 
     def tag_batches(
         self,
