@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ParamSpec
 
 from marginalia.corpus.blocks import pack
+from marginalia.corpus.source import DataSource
 from marginalia.decode.against import wished_labels
 from marginalia.decode.constraints import Names
 from marginalia.decode.inputs import Input
@@ -21,8 +22,8 @@ from marginalia.model import SavedModel
 from marginalia.model.corrections import Correction, correction_of, undone
 
 if TYPE_CHECKING:
+    from marginalia.corpus.source import Data
     from marginalia.learn import Progress, Receipt
-    from marginalia.learn.data import Corpus, Data
 
 P = ParamSpec("P")
 
@@ -60,8 +61,6 @@ class Model(Tagger):
         all other outputs, in typical weights. `check`: labelled data; the `receipt` of the result says which
         of their sentences are labelled otherwise now.
         """
-        from marginalia.learn.data import corpus_of_records
-
         record, column = self._record(sentence), self.saved.label
         given = list(self.wished(sentence, labels) if isinstance(labels, str) else labels)
         if len(given) != len(record) or not given:
@@ -74,7 +73,7 @@ class Model(Tagger):
                     f"found the label {one!r}, expected a string: a correction says what is right"
                 )
         columns = {name: record.columns[name] for name in self.feature_columns} | {column: given}
-        examples = corpus_of_records([replace(record, columns=columns)], column)
+        examples = DataSource([replace(record, columns=columns)], label=column)
         return self._fixed(examples, margin, check, threads)
 
     def wished(self, sentence: Input, wish: str) -> tuple[str, ...]:
@@ -97,22 +96,22 @@ class Model(Tagger):
     ) -> Model:
         """The same for several examples at once, given as for `train`: one correction, after which all of
         them are right."""
-        from marginalia.learn import corpus_for
+        from marginalia.learn import source_for
 
-        examples = corpus_for(self.saved, data, columns=columns, label=label, format=format, options=options)
+        examples = source_for(self.saved, DataSource(data, columns, label, format, options))
         return self._fixed(examples, margin, check, threads)
 
-    def _fixed(self, examples: Corpus, margin: float, check: Data | None, threads: int) -> Model:
-        from marginalia.learn import corpus_for, fixed
+    def _fixed(self, examples: DataSource, margin: float, check: Data | None, threads: int) -> Model:
+        from marginalia.learn import fixed, source_for
 
         self._check_dictionary(examples)
-        checked = None if check is None else corpus_for(self.saved, check)
+        checked = None if check is None else source_for(self.saved, DataSource(check))
         saved, receipt = fixed(self, examples, margin=margin, check=checked, threads=threads)
         model = self._taught(saved)
         model.receipt = receipt
         return model
 
-    def _check_dictionary(self, examples: Corpus) -> None:
+    def _check_dictionary(self, examples: DataSource) -> None:
         """An error if a hard dictionary in use demands other labels than examples have: no weights help."""
         if self._hard is None:
             return
@@ -164,12 +163,8 @@ class Model(Tagger):
 
         run = continued(
             self.saved,
-            data,
+            DataSource(data, columns, label, format, options),
             passes=passes,
-            columns=columns,
-            label=label,
-            format=format,
-            options=options,
             threads=threads,
             sample_weights=sample_weights,
         )

@@ -10,6 +10,7 @@ import numpy as np
 
 import marginalia as mg
 from marginalia.corpus import write_conll
+from marginalia.corpus.source import DataSource
 from marginalia.learn import Training, prepare, recipe_with
 from marginalia.model import SavedModel
 
@@ -78,7 +79,7 @@ def a_run(
     recipe = recipe_with(
         start, structure=structure, features=features, learner=learner, seed=seed, settings=settings
     )
-    return prepare(data, dev, recipe, threads=threads, start=start, sample_weights=sample_weights)
+    return prepare(DataSource(data), dev, recipe, threads=threads, start=start, sample_weights=sample_weights)
 
 
 def finished(run: Training) -> list[mg.Progress]:

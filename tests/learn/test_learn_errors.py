@@ -11,6 +11,7 @@ import pytest
 
 import marginalia as mg
 from marginalia.config import resolve
+from marginalia.corpus.source import DataSource
 from marginalia.decode.structures import STRUCTURES
 from marginalia.learn import TASKS, make_recipe, prepare
 from marginalia.learn.learners import LEARNERS
@@ -206,12 +207,14 @@ def test_illegal_labels_are_refused_or_repaired(tmp_path: Path) -> None:
     path.write_text(legal + "a O\nb I-X\nc B-Y\n\n")
     with pytest.raises(mg.DataError, match=r"a\.txt:82:3: I-X cannot follow O in IOB2"):
         mg.train(path, scheme="IOB2")
-    run = prepare(str(path), None, make_recipe(settings={"repair": "on", "scheme": "IOB2", "passes": 1}))
+    run = prepare(
+        DataSource(str(path)), None, make_recipe(settings={"repair": "on", "scheme": "IOB2", "passes": 1})
+    )
     list(run)
     assert run.coder.repaired == 1
     assert run.notes == ["repaired 1 labels that IOB2 does not allow"]
     streamed = {"repair": "on", "scheme": "IOB2", "passes": 3, "stream": True}
-    run = prepare(str(path), None, make_recipe(settings=streamed))
+    run = prepare(DataSource(str(path)), None, make_recipe(settings=streamed))
     list(run)
     assert run.coder.repaired == 1
 
@@ -236,7 +239,7 @@ def test_a_hundred_labels_of_order_two() -> None:
 
 
 def test_left_out_templates_are_noted() -> None:
-    run = prepare([(["a"], ["O"])], None, make_recipe("chunking"))
+    run = prepare(DataSource([(["a"], ["O"])]), None, make_recipe("chunking"))
     assert any("pos" in note for note in run.notes)
 
 

@@ -53,7 +53,7 @@ def rule_of(run: Training) -> _core.Rule:
 
 def alone(run: Training, member: int, passes: range, start: _core.SparseRows | None = None) -> OnlineRun:
     """One member, trained by itself in these passes over the data of a run that is never iterated over."""
-    one = OnlineRun(run._setup(), rule_of(run), variances=run.recipe.learner == "arow", member=member)
+    one = OnlineRun(run._setup, rule_of(run), variances=run.recipe.learner == "arow", member=member)
     if start is not None:
         one.start_from(start)
     for number in passes:
@@ -196,8 +196,8 @@ def test_mixing_shards_are_shuffled_within(toys: Toys) -> None:
     order = batch.order(0)
     models = []
     for k in range(2):
-        one = OnlineRun(run._setup(), rule_of(run))
-        examples = run._structure.batch(batch.examples)
+        one = OnlineRun(run._setup, rule_of(run))
+        examples = run._setup.structure.batch(batch.examples)
         examples.learn(one.weights, rule_of(run), order[order % 2 == k], 0, np.zeros(0))
         models.append(named(run, one.weights.current))
     mix = mg.train(data, parallel="mix", threads=2, passes=1, average="none")

@@ -13,6 +13,7 @@ import pytest
 import marginalia as mg
 from marginalia import learn
 from marginalia.corpus import convert, spans_of, validate, write_conll
+from marginalia.corpus.source import DataSource
 from marginalia.learn import Training, make_recipe, prepare
 
 Toys = Callable[..., Any]
@@ -24,7 +25,7 @@ def conll_file(path: Path, data: Any) -> Path:
 
 
 def a_run(data: Any, dev: Any = None, *, seed: int = 1, **settings: Any) -> Training:
-    return prepare(data, dev, make_recipe(seed=seed, settings=settings))
+    return prepare(DataSource(data), dev, make_recipe(seed=seed, settings=settings))
 
 
 def arrays_of(tagger: mg.Tagger) -> dict[str, Any]:

@@ -83,9 +83,10 @@ def corpus_parts() -> Iterator[list[str]]:
 def prepare(train: str, dev: str, seed: int) -> Training:
     """The training run of the demo."""
     from marginalia import learn
+    from marginalia.corpus.source import DataSource
 
-    recipe = learn.make_recipe("fields", seed=seed)
-    return learn.prepare(train, dev, recipe, columns="word label", options={"separator": "\t"})
+    source = DataSource(train, "word label", options={"separator": "\t"})
+    return learn.prepare(source, dev, learn.make_recipe("fields", seed=seed))
 
 
 def score(tagger: Tagger, path: str) -> Report:

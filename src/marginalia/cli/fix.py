@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -28,8 +29,8 @@ from marginalia.cli.text import count
 from marginalia.errors import DataError
 
 if TYPE_CHECKING:
+    from marginalia.corpus.source import DataSource
     from marginalia.learn import Receipt
-    from marginalia.learn.data import Corpus
     from marginalia.model.corrections import Change, Correction
     from marginalia.teaching import Model
 
@@ -144,17 +145,17 @@ def _correct(args: argparse.Namespace, tagger: Model) -> None:
         if args.input is not None:
             args.input = next(places)
         examples = _examples(args, tagger)
-        check = None if args.check is None else _corpus(args, tagger, next(places))
+        check = None if args.check is None else _source(args, tagger, next(places))
         saved, receipt = fixed(tagger, examples, margin=args.margin, check=check, threads=args.threads or 1)
     if args.output is not None:
         save(saved, args.output)
     _show(args, receipt)
 
 
-def _examples(args: argparse.Namespace, tagger: Model) -> Corpus:
+def _examples(args: argparse.Namespace, tagger: Model) -> DataSource:
     from marginalia.corpus.blocks import ATTRIBUTES, pack
     from marginalia.corpus.records import Sentence
-    from marginalia.learn.data import Corpus, corpus_of_records
+    from marginalia.corpus.source import DataSource
 
     label = tagger.saved.label
     if args.labels is not None:
@@ -169,30 +170,30 @@ def _examples(args: argparse.Namespace, tagger: Model) -> Corpus:
         right, size = tagger.wished(columns, args.labels), len(columns[tagger.feature_columns[0]])
         if len(right) != size:
             raise DataError(f"--labels: found {len(right)} labels, expected {size}, one for each token")
-        return corpus_of_records([Sentence(columns | {label: list(right)})], label)
-    corpus = _corpus(args, tagger, args.input)
+        return DataSource([Sentence(columns | {label: list(right)})], label=label)
+    source = _source(args, tagger, args.input)
     if args.sentence is None:
-        return corpus
-    found = next(islice(_sentences(tagger, corpus), args.sentence - 1, None), None)
+        return source
+    found = next(islice(_sentences(source), args.sentence - 1, None), None)
     if found is None:
         raise DataError(f"found no sentence {args.sentence}", file=args.input)
-    return Corpus(corpus.layout, [args.input], blocks=[pack([found], file=args.input)])
+    return replace(source, held=(pack([found], file=args.input),))
 
 
-def _sentences(tagger: Model, corpus: Corpus) -> Iterator[Any]:
-    for block in corpus.blocks():
-        by_document = tagger.saved.settings.get("unit") == "document"
-        yield from (block.by_document() if by_document else block).sentences()
+def _sentences(source: DataSource) -> Iterator[Any]:
+    for block in source.blocks():
+        yield from source.units(block).sentences()
 
 
-def _corpus(args: argparse.Namespace, tagger: Model, path: str) -> Corpus:
+def _source(args: argparse.Namespace, tagger: Model, path: str) -> DataSource:
     """A labelled file, in memory."""
     from marginalia.cli.labelled import labelled_batches
-    from marginalia.learn.data import Corpus
+    from marginalia.corpus.source import DataSource
 
     layout = model_layout(tagger.saved, args)
     batches = (named(batch, tagger) for batch in labelled_batches(path, layout))
-    return Corpus(layout, [path], blocks=[batch.block for batch in batches if batch.block.table.tokens])
+    blocks = [batch.block for batch in batches if batch.block.table.tokens]
+    return DataSource.of_file(path, layout, blocks)
 
 
 def _undo(args: argparse.Namespace, tagger: Model) -> None:
@@ -211,18 +212,15 @@ def _undo(args: argparse.Namespace, tagger: Model) -> None:
 
 def _train(args: argparse.Namespace, tagger: Model) -> int:
     from marginalia.cli.train import follow
+    from marginalia.corpus.source import DataSource
     from marginalia.learn import continued
 
     layout = model_layout(tagger.saved, args)
     with seekable([args.input]) as [path]:
         training = continued(
             tagger.saved,
-            path,
+            DataSource.of_file(path, layout),
             passes=args.passes,
-            columns=layout.columns,
-            label=layout.label,
-            format=layout.format,
-            options=layout.options,
             threads=args.threads or 1,
         )
         interrupted = follow(training, args.quiet)

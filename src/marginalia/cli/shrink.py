@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from marginalia.cli.arguments import Verbs, add_reading, add_threads, verb_parser
 from marginalia.cli.layouts import model_layout
@@ -16,7 +16,6 @@ from marginalia.cli.text import size
 
 if TYPE_CHECKING:
     from marginalia.deploy import Candidate, Shrunk
-    from marginalia.learn.data import Corpus
 
 _DESCRIPTION = """\
 Make a model smaller: drop small weights, keep the others in 16 or 8 bits, and leave out what only
@@ -56,6 +55,7 @@ def add_parser(verbs: Verbs) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """The verb."""
+    from marginalia.corpus.source import DataSource
     from marginalia.decode import load
     from marginalia.deploy import shrink_on, size_in_bytes
 
@@ -65,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
     tagger = load(args.model)
     notes = Notes(sys.stderr, not args.quiet and not args.json)
     with seekable([args.dev] if args.dev else []) as paths:
-        dev = _corpus(tagger.saved, args, paths[0]) if paths else None
+        dev = DataSource.of_file(paths[0], model_layout(tagger.saved, args)) if paths else None
         found = shrink_on(
             tagger,
             target,
@@ -78,12 +78,6 @@ def run(args: argparse.Namespace) -> int:
     found.model.save(args.output)
     show(args, found)
     return 0
-
-
-def _corpus(saved: Any, args: argparse.Namespace, path: str) -> Corpus:
-    from marginalia.learn.data import Corpus
-
-    return Corpus(model_layout(saved, args), [path])
 
 
 def show(args: argparse.Namespace, found: Shrunk) -> None:

@@ -140,6 +140,7 @@ def _structure_of(model: str) -> str:
 def prepare(plan: Plan, train: list[str], dev: list[str]) -> Training:
     """The run of a plan, data read and features extracted."""
     from marginalia import learn
+    from marginalia.corpus.source import DataSource
     from marginalia.decode import load
     from marginalia.features.dictionary import Dictionary
     from marginalia.learn.samples import read_sample_weights
@@ -157,13 +158,9 @@ def prepare(plan: Plan, train: list[str], dev: list[str]) -> Training:
         settings=plan.settings,
     )
     return learn.prepare(
-        train,
+        DataSource(train, plan.columns, plan.label, plan.format, plan.options),
         dev or None,
         recipe,
-        columns=plan.columns,
-        label=plan.label,
-        format=plan.format,
-        options=plan.options,
         threads=plan.threads,
         start=start,
         sample_weights=read_sample_weights(plan.sample_weights) if plan.sample_weights else None,

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from marginalia.corpus.blocks import ATTRIBUTES, is_attributes
+from marginalia.corpus.pairs import items_of
 from marginalia.corpus.records import Sentence
 from marginalia.errors import DataError
 
@@ -48,14 +49,3 @@ def _record_of_attributes(sentence: Input, number: int) -> Sentence:
     if isinstance(sentence, Sentence):
         return sentence
     return Sentence({ATTRIBUTES: items}, document=number)
-
-
-def items_of(sequence: Any) -> list[Any] | None:
-    """The attributes of the tokens of a sequence (also of one that python-crfsuite made); None if it is one
-    of words."""
-    if not isinstance(sequence, (Sequence, Mapping)) and hasattr(sequence, "items"):
-        sequence = sequence.items()
-    if isinstance(sequence, (str, Mapping)):
-        return None
-    items = list(sequence)
-    return items if not items or is_attributes(items) else None

@@ -7,8 +7,7 @@ docs/segments.md for the formulas.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -69,13 +68,14 @@ def _inside(label: str, numbers: dict[str, int]) -> int:
     return numbers[label] if label[0] == "I" else numbers.get(f"I{label[1:]}", NO_LABEL)
 
 
-def settle(settings: dict[str, Any], lengths: Counter[int]) -> list[str]:
-    """What follows from the data: how long segments may be, and how many are longer."""
-    if settings["max-length"] == "auto":
-        settings["max-length"] = min(max(lengths, default=1), _MOST_TOKENS)
-    most: int = settings["max-length"]
+def fit_settings(settings: dict[str, Any], lengths: Mapping[int, int]) -> tuple[dict[str, Any], list[str]]:
+    """The settings with the greatest length of segments, and how many of the data are longer."""
+    most = settings["max-length"]
+    if most == "auto":
+        most = min(max(lengths, default=1), _MOST_TOKENS)
     cut = sum(count for length, count in lengths.items() if length > most)
-    return [f"cut {cut} segments of more than max-length={most} tokens into pieces"] if cut else []
+    notes = [f"cut {cut} segments of more than max-length={most} tokens into pieces"] if cut else []
+    return settings | {"max-length": most}, notes
 
 
 class SegmentExtraction:

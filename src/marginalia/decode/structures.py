@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -156,8 +155,8 @@ class Structure(NamedTuple):
     """A kind of output: how it is set, how it answers a learner, how it answers a user.
 
     `features` is the set to use if none is named (else the task's), `list_templates` are what `--list` adds.
-    `encoding` is the scheme that it spells spans in, if it needs a certain one. `settle` completes settings
-    by what is known of the data, how many spans have which length, and says what users should know.
+    `encoding` is the scheme that it spells spans in, if it needs a certain one. `fit_settings`
+    gives settings with what the data decide, by how many spans have which length, and notes for users.
     `stepwise`: outputs are made label by label, as some learners need it.
     """
 
@@ -170,7 +169,9 @@ class Structure(NamedTuple):
     features: str | None = None
     list_templates: str = LIST_TEMPLATES
     encoding: str | None = None
-    settle: Callable[[dict[str, Any], Counter[int]], list[str]] = lambda settings, lengths: []
+    fit_settings: Callable[[dict[str, Any], Mapping[int, int]], tuple[dict[str, Any], list[str]]] = (
+        lambda settings, lengths: (settings, [])
+    )
     stepwise: bool = True
 
 
@@ -193,7 +194,7 @@ STRUCTURES: dict[str, Structure] = {
         "segments-rich",
         SEGMENT_LIST_TEMPLATES,
         segments.ENCODING,
-        segments.settle,
+        segments.fit_settings,
         stepwise=False,
     ),
 }

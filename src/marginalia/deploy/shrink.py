@@ -10,12 +10,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from marginalia.corpus.batches import Batch, Layout
+from marginalia.corpus.batches import Batch
 from marginalia.corpus.partial import SCORED, refuse_open
+from marginalia.corpus.source import Data, DataSource
 from marginalia.decode.tagger import Tagger, load
 from marginalia.errors import DataError, SettingsError
 from marginalia.evaluate import score_ids
-from marginalia.learn.data import Corpus, Data, corpus_of_records
+from marginalia.learn import source_for
 from marginalia.model.file import to_bytes
 from marginalia.model.shrinking import BITS, Shrinker
 
@@ -74,14 +75,14 @@ def shrink(
     at most `max_loss` points (0.1). `bits` (32, 16 or 8) fixes the precision.
     """
     tagger = model if isinstance(model, Tagger) else load(model)
-    corpus = None if dev is None else _corpus(tagger, dev)
-    return shrink_on(tagger, size_in_bytes(target), corpus, max_loss, bits, threads, on_progress)
+    held_out = None if dev is None else source_for(tagger.saved, DataSource(dev))
+    return shrink_on(tagger, size_in_bytes(target), held_out, max_loss, bits, threads, on_progress)
 
 
 def shrink_on(
     tagger: Tagger,
     target: int | None,
-    dev: Corpus | None,
+    dev: DataSource | None,
     max_loss: float | None,
     bits: int | None,
     threads: int = 1,
@@ -117,7 +118,7 @@ def size_in_bytes(size: int | str | None) -> int | None:
     return int(float(match[1]) * _UNITS[match[2]])
 
 
-def _check(target: int | None, dev: Corpus | None, max_loss: float | None, bits: int | None) -> None:
+def _check(target: int | None, dev: DataSource | None, max_loss: float | None, bits: int | None) -> None:
     if bits is not None and bits not in BITS:
         raise SettingsError(f"bits: found {bits}, expected {', '.join(map(str, BITS))}.")
     if target is not None and target < 1:
@@ -191,25 +192,13 @@ def _check_loss(table: Sequence[Candidate], best: int, max_loss: float | None) -
         )
 
 
-def _corpus(tagger: Tagger, dev: Any) -> Corpus:
-    """Held-out data as `train` takes them, read as the training data were."""
-    saved = tagger.saved
-    paths = [dev] if isinstance(dev, (str, os.PathLike)) else dev
-    documents, partial = saved.settings.get("unit") == "document", bool(saved.settings.get("partial"))
-    if isinstance(paths, Sequence) and paths and all(isinstance(p, (str, os.PathLike)) for p in paths):
-        return Corpus(
-            Layout(saved.format, saved.columns, saved.label, saved.options, documents, partial), paths
-        )
-    return corpus_of_records(paths, saved.label, documents, partial)
-
-
-def _held_out(corpus: Corpus, threads: int) -> HeldOut:
-    batches = [Batch(block) for block in corpus.blocks()]
+def _held_out(source: DataSource, threads: int) -> HeldOut:
+    batches = [Batch(block) for block in source.blocks()]
     if not batches:
-        raise DataError("found no labelled sentences, expected some to hold out", file=corpus.name)
-    for batch in batches if corpus.layout.partial else ():
-        refuse_open(batch.block, corpus.layout.label, SCORED)
-    return HeldOut(batches, corpus.layout.label, threads)
+        raise DataError("found no labelled sentences, expected some to hold out", file=source.name)
+    for batch in batches if source.partial else ():
+        refuse_open(batch.block, source.layout.label, SCORED)
+    return HeldOut(batches, source.layout.label, threads)
 
 
 def _score(tagger: Tagger, held_out: HeldOut) -> float:

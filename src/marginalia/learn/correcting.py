@@ -18,13 +18,14 @@ import numpy.typing as npt
 from marginalia import _core
 from marginalia.config import Setting, resolve
 from marginalia.corpus.blocks import ATTRIBUTES, Block, pack
+from marginalia.corpus.coder import LabelSet, start_numbering
 from marginalia.corpus.partial import refuse_open
 from marginalia.corpus.records import Sentence
 from marginalia.corpus.schemes import labels_for
+from marginalia.corpus.source import DataSource
 from marginalia.decode.structures import STRUCTURES
 from marginalia.decode.tagger import Tagger
 from marginalia.errors import DataError, ModelError
-from marginalia.learn.data import Corpus, LabelCoder, unit_of
 from marginalia.learn.run import State, rows_of_cells
 from marginalia.learn.warm import WarmStart
 from marginalia.model import SavedModel, phrases_of
@@ -58,13 +59,13 @@ class Example(NamedTuple):
         return json.dumps(self.columns, sort_keys=True)
 
 
-def corrected(tagger: Tagger, corpus: Corpus, margin: float = 1.0) -> tuple[SavedModel, int]:
+def corrected(tagger: Tagger, source: DataSource, margin: float = 1.0) -> tuple[SavedModel, int]:
     """The model with weights that make all examples of a corpus right, and those of its earlier corrections;
     its log has one more. And how many earlier examples have other labels now, and are forgotten."""
     saved = tagger.saved
     _check(saved)
     margin = float(resolve((MARGIN,), {"margin": margin})["margin"])
-    examples, labels = _examples(tagger, corpus)
+    examples, labels = _examples(tagger, source)
     earlier, margins, forgotten = _earlier(saved, examples)
     teacher = _Teacher(saved, labels, [*examples, *earlier])
     wanted = margin * _typical(saved)
@@ -96,19 +97,18 @@ def _typical(saved: SavedModel) -> float:
     return float(np.sqrt(np.mean(weights**2))) if weights.size else 1.0
 
 
-def _examples(tagger: Tagger, corpus: Corpus) -> tuple[list[Example], list[str]]:
+def _examples(tagger: Tagger, source: DataSource) -> tuple[list[Example], list[str]]:
     """The examples of a corpus, and all labels: the model's and new ones."""
     saved, found = tagger.saved, []
-    coder = LabelCoder(
-        corpus, {"encode": "auto"} | saved.settings | {"repair": False, "partial": False}, saved
-    )
-    for block in corpus.blocks():
+    by_document = saved.settings.get("unit") == "document"
+    source = replace(source.loaded(), whole_documents=by_document, partial=False)
+    numbering = start_numbering(source, start=LabelSet(saved.labels, saved.scheme, saved.encoding))
+    for block in source.blocks():
         if saved.settings.get("partial"):
-            refuse_open(block, corpus.layout.label, "a correction says what is right")
-        ids = coder.encode(block, grow=True)
-        unit = unit_of({"unit": "sentence"} | saved.settings)(block)
+            refuse_open(block, source.layout.label, "a correction says what is right")
+        ids, unit = numbering.add(block), source.units(block)
         said = tagger.decoder.best(_bare(tagger, unit))
-        names = coder.labels
+        names = numbering.labels
         starts = unit.table.sentence_starts.tolist()
         for sentence, (first, last) in zip(unit.sentences(), pairwise(starts), strict=True):
             if first < last:
@@ -117,8 +117,8 @@ def _examples(tagger: Tagger, corpus: Corpus) -> tuple[list[Example], list[str]]
                 right = [names[i] for i in ids[first:last].tolist()]
                 found.append(Example(columns, right, [saved.labels[i] for i in said[first:last].tolist()]))
     if not found:
-        raise DataError("found no labelled sentences, expected at least one", file=corpus.name)
-    return _without_doubles(found), _completed(coder.labels, saved)
+        raise DataError("found no labelled sentences, expected at least one", file=source.name)
+    return _without_doubles(found), _completed(numbering.labels, saved)
 
 
 def _bare(tagger: Tagger, block: Block) -> Block:
@@ -135,7 +135,7 @@ def _without_doubles(examples: Sequence[Example]) -> list[Example]:
     return list(found.values())
 
 
-def _completed(labels: list[str], saved: SavedModel) -> list[str]:
+def _completed(labels: Sequence[str], saved: SavedModel) -> list[str]:
     """With all labels that the scheme writes for new types of spans."""
     return list(dict.fromkeys([*labels, *labels_for(labels[len(saved.labels) :], saved.encoding)]))
 

@@ -2,46 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
 from marginalia import _core
-from marginalia.corpus.blocks import Block
+from marginalia.corpus.coder import LabelCoder, number_labels
 from marginalia.corpus.partial import SCORED, refuse_open
+from marginalia.corpus.source import DataSource
 from marginalia.decode.structures import Extraction, StructureInTraining
 from marginalia.decode.tagger import in_order
 from marginalia.errors import DataError
 from marginalia.evaluate import Report, score_ids
-from marginalia.learn.data import Corpus, LabelCoder
 
 
 class DevSet:
     """Held-out sentences as examples, to be scored after each pass."""
 
-    def __init__(
-        self,
-        corpus: Corpus,
-        extraction: Extraction,
-        coder: LabelCoder,
-        unit: Callable[[Block], Block],
-    ) -> None:
+    def __init__(self, source: DataSource, extraction: Extraction, coder: LabelCoder) -> None:
         self._examples = extraction.examples()
         gold: list[npt.NDArray[np.int32]] = []
         starts: list[npt.NDArray[np.uint32]] = []
-        for block in corpus.blocks():
-            if corpus.layout.partial:
-                refuse_open(block, corpus.layout.label, SCORED)
-            gold.append(coder.encode(block, grow=False))
+        numbers = dict(coder.numbers)  # labels that only these data have come after all others
+        for block in source.blocks():
+            if source.partial:
+                refuse_open(block, source.layout.label, SCORED)
+            gold.append(number_labels(coder.reader.complete(block), numbers))
             starts.append(block.table.sentence_starts[:-1] + sum(map(len, gold[:-1])))
-            extraction.add(self._examples, unit(block).table, grow=False)
-        corpus.forget()
+            extraction.add(self._examples, source.units(block).table, grow=False)
         flat = np.concatenate(gold) if gold else np.zeros(0, np.int32)
         if not flat.size:
-            raise DataError("found no labelled sentences, expected some to hold out", file=corpus.name)
-        self._labels = [*coder.labels, *coder.unseen]
+            raise DataError("found no labelled sentences, expected some to hold out", file=source.name)
+        self._labels = list(numbers)
         self._spans = coder.encoding is not None
         self._gold, self._starts = flat, np.concatenate(starts).astype(np.uint32)
 

@@ -14,11 +14,13 @@ import numpy.typing as npt
 
 from marginalia.config import suggestion
 from marginalia.corpus.records import Sentence
+from marginalia.corpus.source import DataSource
 from marginalia.decode.structures import STRUCTURES
 from marginalia.decode.tagger import Tagger
 from marginalia.errors import DataError, SettingsError
 from marginalia.evaluate import evaluate
 from marginalia.features.dictionary import Dictionary
+from marginalia.learn.api import continued, train
 from marginalia.learn.learners import LEARNERS
 from marginalia.learn.recipe import DATA_SETTINGS, FEATURE_SETTINGS, check_goes_on
 
@@ -94,8 +96,6 @@ class Labeler:
         sample_weight: Sequence[float] | None = None,
     ) -> Labeler:
         """Train. `X_dev` and `y_dev` are held-out data, to keep the best pass and to stop early."""
-        from marginalia.learn import train  # which exports this class
-
         if (X_dev is None) != (y_dev is None):
             raise DataError("found one of X_dev and y_dev, expected both or neither")
         return self._take(
@@ -118,8 +118,6 @@ class Labeler:
         """One pass over a batch, on from where the last one ended; labels and features may be new in any
         batch. `classes` are labels that are known at the first one, which decides about their scheme, unless
         the setting `scheme` does."""
-        from marginalia.learn import continued, train
-
         weights = None if sample_weight is None else list(sample_weight)
         known = [] if classes is None else list(classes)
         if not self.__sklearn_is_fitted__():
@@ -128,7 +126,9 @@ class Labeler:
             return self._take(train(_pairs(X, y), labels=known, sample_weights=weights, **arguments))
         if new := sorted(set(known) - set(self.classes_)):
             raise SettingsError(f"classes: found {new[0]!r}, which was not among those of the first batch.")
-        run = continued(self.model_.saved, _pairs(X, y), threads=self.threads, sample_weights=weights)
+        run = continued(
+            self.model_.saved, DataSource(_pairs(X, y)), threads=self.threads, sample_weights=weights
+        )
         return self._take(run.finish())
 
     def _arguments(self) -> dict[str, Any]:

@@ -8,11 +8,11 @@ from itertools import pairwise
 from typing import Any
 
 from marginalia.corpus.blocks import Block
+from marginalia.corpus.coder import repairs_always
 from marginalia.corpus.encode import encode_labels
 from marginalia.corpus.partial import SCORED, refuse_open
 from marginalia.decode.tagger import Tagger, in_order
 from marginalia.learn.correcting import lead_of
-from marginalia.learn.data import repairs_always
 from marginalia.model.corrections import Correction, correction_of
 
 

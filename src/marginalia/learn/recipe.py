@@ -12,7 +12,6 @@ from marginalia.decode.structures import STRUCTURES
 from marginalia.errors import SettingsError
 from marginalia.features.dictionary import Dictionary
 from marginalia.learn.learners import LEARNERS
-from marginalia.learn.partial import PARTIAL
 from marginalia.learn.samples import CLASS_WEIGHTS, parse_class_weights
 from marginalia.model import SavedModel
 
@@ -34,7 +33,11 @@ DATA_SETTINGS = (
         False,
         "Repair labels that the scheme does not allow (they are counted) instead of refusing.",
     ),
-    PARTIAL,
+    Setting(
+        "partial",
+        False,
+        "Labels may leave open what is right: any (_), one of several, or known by type or by prefix only.",
+    ),
     Setting(
         "unit",
         "sentence",
@@ -151,6 +154,58 @@ def recipe_of(saved: SavedModel, passes: int) -> Recipe:
     own = {name: value for name, value in saved.settings.items() if name in known}
     settings = own | {"scheme": "auto", "encode": "auto", "passes": passes}  # the model brings its own
     return make_recipe(structure=saved.structure, learner=saved.learner, seed=saved.seed, settings=settings)
+
+
+# What the weights of a model depend on: a run that begins with it has the same.
+_INHERITED = {"order": 1, "legal": True, "unit": "sentence"}
+_KEPT = ("max-length",)  # the same, unless another is given
+
+
+def recipe_with(
+    start: SavedModel | None,
+    task: str | None = None,
+    *,
+    structure: str | None = None,
+    features: str | None = None,
+    learner: str = "perceptron",
+    seed: int = 1,
+    lists: Mapping[str, str] | None = None,
+    dictionary: Dictionary | None = None,
+    settings: Mapping[str, Any],
+) -> Recipe:
+    """The recipe of a run that may begin with a model: what the user gave, and what the model brings."""
+    own: dict[str, Any] = {"features": features, "lists": lists, "dictionary": dictionary}
+    if structure is None:
+        structure = start.structure if start is not None else "chain"
+    if start is not None:
+        settings = _inherited(start, structure, settings, own)
+    return make_recipe(task, structure=structure, learner=learner, seed=seed, settings=settings, **own)
+
+
+def _inherited(
+    start: SavedModel, structure: str, settings: Mapping[str, Any], own: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The settings, with those that the model depends on."""
+    found = [name for name in ("scheme", "encode") if str(settings.get(name, "auto")) != "auto"]
+    found += [name for name, given in own.items() if given]
+    if found:
+        raise SettingsError(f"found {' and '.join(found)}, but a model to begin with brings its own.")
+    names = (*_INHERITED, *_KEPT) if structure == start.structure else ()  # `prepare` refuses another one
+    return {name: start.settings[name] for name in names if name in start.settings} | dict(settings)
+
+
+def check_start(recipe: Recipe, start: SavedModel) -> None:
+    """An error if a recipe contradicts the model to begin with."""
+    if recipe.structure != start.structure:
+        raise SettingsError(
+            f"structure: found {recipe.structure}, but the model to begin with has {start.structure}."
+        )
+    for name, default in _INHERITED.items():
+        if (found := recipe.settings.get(name, default)) != start.settings.get(name, default):
+            raise SettingsError(
+                f"setting '{name}': found {found}, but the model to begin with has "
+                f"{start.settings.get(name, default)}."
+            )
 
 
 def _check_structure(structure: str, learner: str, settings: dict[str, Any]) -> None:

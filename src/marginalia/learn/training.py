@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -11,24 +11,20 @@ import numpy as np
 import numpy.typing as npt
 
 from marginalia import _core
-from marginalia.corpus.blocks import ATTRIBUTES
-from marginalia.corpus.tokenizers import tokenizer_of
-from marginalia.decode.structures import STRUCTURES
+from marginalia.corpus.batches import Layout
+from marginalia.corpus.coder import LabelCoder
 from marginalia.decode.tagger import Tagger
-from marginalia.errors import DataError, SettingsError
 from marginalia.evaluate import Report
-from marginalia.features.compiling import load_phrases
-from marginalia.features.loading import load_features
-from marginalia.features.program import EXPLICIT, Program
-from marginalia.learn.data import Corpus, LabelCoder, TrainingSet, unit_of
+from marginalia.features.program import Program
+from marginalia.learn.data import TrainingSet
 from marginalia.learn.dev import DevSet
 from marginalia.learn.diagnostics import boosting_of, bound_of, has_bound, margin_of, summary_of
 from marginalia.learn.learners import LEARNERS
 from marginalia.learn.recipe import Recipe
-from marginalia.learn.run import Batch, Counts, Order, Round, Setup
-from marginalia.learn.samples import SampleWeights, class_weights_of
-from marginalia.learn.warm import WarmStart, state_arrays
-from marginalia.model import SavedModel, phrases_of
+from marginalia.learn.run import Batch, Counts, LearnerRun, Order, Round, Setup
+from marginalia.learn.samples import SampleWeights
+from marginalia.learn.warm import state_arrays
+from marginalia.model import SavedModel
 from marginalia.model.freezing import frozen_arrays
 
 
@@ -61,6 +57,25 @@ class Progress:
         return asdict(self)
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TrainingParts:
+    """What a run is made of, each part complete; `passes_before` were made by a run that it goes on from."""
+
+    recipe: Recipe
+    layout: Layout
+    program: Program
+    phrases: Mapping[str, _core.PhraseSet]
+    coder: LabelCoder
+    examples: TrainingSet
+    samples: SampleWeights
+    setup: Setup
+    run: LearnerRun
+    dev: DevSet | None
+    start: SavedModel | None
+    passes_before: int
+    notes: list[str]
+
+
 class Training:
     """A training run. Iterate over it for progress; `model()` is the best model at any time after a pass.
 
@@ -68,44 +83,11 @@ class Training:
     pass it gives the weights as they are.
     """
 
-    def __init__(
-        self,
-        corpus: Corpus,
-        dev: Corpus | None,
-        recipe: Recipe,
-        threads: int = 1,
-        *,
-        sample_weights: Sequence[float] | None = None,
-        start: SavedModel | None = None,
-        labels: Sequence[str] = (),
-    ) -> None:
-        self.recipe, self._threads = recipe, max(threads, 1)
-        self._layout = corpus.layout
-        self._started = time.perf_counter()
-        warm = None if start is None else WarmStart(start)
-        self._program = start.program if start is not None else self._load_program(corpus)
-        for data in (corpus, dev):
-            _check_attributes(self._program, data)
-        self._phrases = self._load_phrases() if start is None else phrases_of(start)
-        kind, settings = STRUCTURES[recipe.structure], recipe.settings
-        compiled = kind.compile(self._program, corpus.layout.columns, self._phrases | self._thinned())
-        self.coder = LabelCoder(corpus, settings, start, labels)
-        self.data = TrainingSet(
-            corpus, lambda index: kind.extraction(compiled, index, settings), self.coder, settings, warm
-        )
-        told = kind.settle(settings, self.coder.lengths)
-        self._structure = kind.training(
-            self.coder.labels, self.coder.encoding, settings, self._program, self.data.extraction
-        )
-        self.data.set_structure(self._structure)
-        self._samples = SampleWeights(
-            sample_weights, class_weights_of(recipe.settings, self.coder.labels), self.data.units
-        )
-        self._run = LEARNERS[recipe.learner].run(self._setup())
-        unit = unit_of(recipe.settings)
-        whole = kind.compile(self._program, corpus.layout.columns, self._phrases)
-        extraction = kind.extraction(whole, self.data.index, settings)
-        self._dev = None if dev is None else DevSet(dev, extraction, self.coder, unit)
+    def __init__(self, parts: TrainingParts, started: float) -> None:
+        self._parts, self._started = parts, started
+        self.recipe, self.coder, self.data = parts.recipe, parts.coder, parts.examples
+        self.notes = parts.notes
+        self._run, self._dev, self._setup = parts.run, parts.dev, parts.setup
         self._best: _core.SparseRows | None = None
         self._best_voters: tuple[_core.WeightTable, int] | None = None
         self._best_lessons: _core.Lessons | None = None
@@ -113,68 +95,8 @@ class Training:
         self._counted = Counts()
         self.history: list[Progress] = []
         self.report: Report | None = None
-        self.notes = [f"left out for want of columns: {line}" for line in self._program.left_out]
-        self.notes += told
-        if recipe.settings.get("parallel") == "mix" and self._threads == 1:
-            self.notes.append("parallel=mix needs --threads of at least 2: there is one model")
-        if self.coder.repaired:
-            self.notes.append(
-                f"repaired {self.coder.repaired} labels that {self.coder.scheme} does not allow"
-            )
-        self._warm = warm is not None
-        self._before = self._passes = 0 if warm is None else self._begin_with(warm)
+        self._passes = parts.passes_before
         self._run.prepare(lambda: self._batches(0))
-
-    def _load_program(self, corpus: Corpus) -> Program:
-        layout = corpus.layout
-        if layout.format == "crfsuite":
-            return self._explicit()
-        recipe, templates = self.recipe, STRUCTURES[self.recipe.structure].list_templates
-        labels = recipe.dictionary.labels if recipe.dictionary is not None else ()
-        return load_features(recipe.features, layout.columns, layout.label, recipe.lists, templates, labels)
-
-    def _load_phrases(self) -> dict[str, _core.PhraseSet]:
-        known, dictionary = load_phrases(self._program), self.recipe.dictionary
-        if dictionary is None:
-            return known
-        return known | dictionary.lists(tokenizer_of(self._layout.format, self._layout.options))
-
-    def _thinned(self) -> dict[str, _core.PhraseSet]:
-        """The dictionary's lists as training sees them, if it does not see all phrases."""
-        hidden = self.recipe.settings["dictionary-dropout"]
-        lists = {name: self._phrases[name] for name in self._program.dictionary}
-        return {name: phrases.thinned(hidden, self.recipe.seed) for name, phrases in lists.items()}
-
-    def _explicit(self) -> Program:
-        """The features are those of the data; others that were asked for are refused."""
-        if self.recipe.own_features and (
-            self.recipe.features != ATTRIBUTES or self.recipe.lists or self.recipe.dictionary
-        ):
-            raise SettingsError(
-                f"features: found '{self.recipe.features}', but the data have explicit attributes, which are "
-                "the features: choose no task, features, lists or dictionary."
-            )
-        return EXPLICIT
-
-    def _setup(self) -> Setup:
-        return Setup(
-            self._structure,
-            self.data.index,
-            self.coder.labels,
-            self.recipe.settings,
-            self.recipe.seed,
-            self._threads,
-            self.data.units,
-            self.data.fingerprint,
-        )
-
-    def _begin_with(self, warm: WarmStart) -> int:
-        """Take over the weights of a model; the number of passes that are thereby continued."""
-        labels = self.coder.labels
-        passes = warm.start(self._run, len(labels), self.recipe)
-        if added := len(labels) - len(warm.saved.labels):
-            self.notes.append(f"labels that the model did not know: {', '.join(labels[-added:])}")
-        return passes
 
     @property
     def seconds(self) -> float:
@@ -208,7 +130,7 @@ class Training:
     @property
     def _last_pass(self) -> int:
         passes: int = self.recipe.settings["passes"]
-        return self._before + self._run.extra_passes + passes
+        return self._parts.passes_before + self._run.extra_passes + passes
 
     def _batches(self, number: int) -> Iterator[Batch]:
         """The examples of a pass, with the orders in which models visit them."""
@@ -216,7 +138,7 @@ class Training:
         for part, examples in enumerate(self.data.batches()):
             yield Batch(
                 examples,
-                self._samples.of(examples, first),
+                self._parts.samples.of(examples, first),
                 self._order(examples.sentences, number, part),
                 first,
             )
@@ -242,24 +164,24 @@ class Training:
         """The best model so far: by dev score, else of the last pass."""
         rows = self._best if self._best is not None else self._run.finished()
         arrays = self._arrays(rows) | {
-            f"list.{name}": phrases.states for name, phrases in self._phrases.items()
+            f"list.{name}": phrases.states for name, phrases in self._parts.phrases.items()
         }
         if self.recipe.settings["state"]:
-            arrays |= state_arrays(self._run, self.data.index, self._passes, self._structure.grows)
+            arrays |= state_arrays(self._run, self.data.index, self._passes, self._setup.structure.grows)
         return Tagger(
             SavedModel(
-                labels=tuple(self.coder.labels),
-                program=self._program,
-                columns=self._layout.columns,
-                label=self._layout.label,
+                labels=self.coder.labels,
+                program=self._parts.program,
+                columns=self._parts.layout.columns,
+                label=self._parts.layout.label,
                 scheme=self.coder.scheme,
                 encoding=self.coder.encoding,
                 structure=self.recipe.structure,
                 learner=self.recipe.learner,
                 settings=self.recipe.settings,
                 seed=self.recipe.seed,
-                format=self._layout.format,
-                options=self._layout.options,
+                format=self._parts.layout.format,
+                options=self._parts.layout.options,
                 fingerprint=self.data.fingerprint,
                 history=[_stable(record) for record in self.history],
                 diagnostics=self._diagnostics(rows),
@@ -282,8 +204,9 @@ class Training:
     def _diagnostics(self, rows: _core.SparseRows) -> dict[str, Any]:
         found = summary_of(self._counted) if self._run.has_mistakes else {}
         if self.recipe.settings["diagnostics"]:
-            found |= margin_of(self._structure, rows, self._batches(0), self._threads)
-            if has_bound(self.recipe, self._threads) and self._samples.are_even and not self._warm:
+            found |= margin_of(self._setup.structure, rows, self._batches(0), self._setup.threads)
+            plain = self._parts.samples.are_even and self._parts.start is None
+            if plain and has_bound(self.recipe, self._setup.threads):
                 found |= bound_of(found)
         if self._best_round is not None:
             found |= boosting_of(self._best_round, found)
@@ -294,7 +217,7 @@ class Training:
         best = self._has_model
         if self._dev is not None and self._has_model:
             rows = self._run.finished()
-            report = self._dev.score(self._structure, rows, self._threads, self._votes())
+            report = self._dev.score(self._setup.structure, rows, self._setup.threads, self._votes())
             best = self.report is None or report.f1 > self.report.f1
             if best:
                 self._best, self.report = rows, report
@@ -335,16 +258,6 @@ class Training:
             round.confidence,
             round.bound,
         )
-
-
-def _check_attributes(program: Program, corpus: Corpus | None) -> None:
-    """Data and features are both of explicit attributes, or both of columns."""
-    if corpus is None or program.explicit == (corpus.layout.format == "crfsuite"):
-        return
-    found, expected = "columns of text", "explicit attributes"
-    if not program.explicit:
-        found, expected = expected, found
-    raise DataError(f"found data with {found}, expected {expected}, as the features need", file=corpus.name)
 
 
 def _order_seed(seed: int, number: int, part: int) -> int:

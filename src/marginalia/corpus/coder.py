@@ -1,0 +1,281 @@
+"""Labels of training data as numbers, in the scheme to train in."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from marginalia.corpus.blocks import Block
+from marginalia.corpus.encode import Encoded, encode_labels
+from marginalia.corpus.open_labels import Allowed, OpenBlock, OpenLabels, numbered_sets, set_masks
+from marginalia.corpus.partial import ANY, certain_pairs, is_open
+from marginalia.corpus.schemes import detect_from_pairs, labels_for, scheme_named
+from marginalia.corpus.source import DataSource
+from marginalia.corpus.translation import Translation, by_appearance
+from marginalia.errors import DataError, SettingsError
+
+Ids = npt.NDArray[np.int32]
+
+
+def repairs_always(scheme: str | None) -> bool:
+    """Where B and E are optional, an odd one leaves no doubt about the spans."""
+    return scheme in ("IOB1", "IOE1")
+
+
+@dataclass(frozen=True)
+class LabelSet:
+    """Labels with the scheme that users see and the one that the labels are spelled in."""
+
+    labels: tuple[str, ...]
+    scheme: str | None
+    encoding: str | None
+
+
+@dataclass(frozen=True)
+class LabelReader:
+    """How a column of labels is read: its scheme, the scheme to train in, repairs, and open labels."""
+
+    column: str
+    scheme: str | None
+    encoding: str | None
+    repair: bool = False
+    open: OpenLabels | None = None
+
+    def complete(self, block: Block) -> Encoded:
+        """The labels of a block that are all complete, in the scheme to train in."""
+        found = encode_labels(block, self.column, self.scheme, mend=self.repair)
+        return found if self.encoding == self.scheme else self._translated(found, block)
+
+    def allowed(self, block: Block) -> OpenBlock | None:
+        """What tokens may be, if some labels of a block are open."""
+        return None if self.open is None else self.open.read(block, self.column, mend=self.repair)
+
+    def _translated(self, found: Encoded, block: Block) -> Encoded:
+        translation = Translation(found.labels, str(self.scheme), str(self.encoding))
+        ids = translation(found.ids, block.table.sentence_starts)
+        seen = by_appearance(ids, len(translation.names))
+        numbers = np.zeros(len(translation.names), np.int32)
+        numbers[seen] = np.arange(len(seen))
+        return Encoded([translation.names[number] for number in seen], numbers[ids], found.repaired)
+
+
+@dataclass(frozen=True)
+class LabelCoder:
+    """All labels of training data, by number, and what one reading of the data told of them.
+
+    `sets` are those that open labels stand for; `lengths` says how many spans have how many tokens, if labels
+    are spelled in IOB2; `repaired` labels were not as their scheme has them.
+    """
+
+    reader: LabelReader
+    labels: tuple[str, ...]
+    sets: tuple[frozenset[str], ...] = ()
+    lengths: Mapping[int, int] = field(default_factory=dict)
+    repaired: int = 0
+
+    @property
+    def scheme(self) -> str | None:
+        """The scheme of the data."""
+        return self.reader.scheme
+
+    @property
+    def encoding(self) -> str | None:
+        """The scheme to train in."""
+        return self.reader.encoding
+
+    @cached_property
+    def numbers(self) -> dict[str, int]:
+        """The number of each label."""
+        return {label: number for number, label in enumerate(self.labels)}
+
+    @cached_property
+    def masks(self) -> npt.NDArray[np.uint8]:
+        """[sets][labels], flat: the labels that numbers below 0 stand for, -1 for the first set."""
+        return set_masks(self.sets, self.numbers)
+
+    def encode(self, block: Block) -> Ids:
+        """The numbers of a block's labels; where several may be right, -1 - k stands for set k."""
+        found = self.reader.allowed(block)
+        if found is not None:
+            return numbered_sets(found.allowed, self.numbers, {one: k for k, one in enumerate(self.sets)})
+        return number_labels(self.reader.complete(block), dict(self.numbers))
+
+
+def number_labels(found: Encoded, numbers: dict[str, int]) -> Ids:
+    """The numbers of a block's labels; new ones get the next numbers, in place."""
+    for name in found.labels:
+        numbers.setdefault(name, len(numbers))
+    table = np.array([numbers[name] for name in found.labels], np.int32)
+    return table[found.ids] if len(found.labels) else found.ids
+
+
+class LabelNumbering:
+    """Numbers the labels of block after block, in the order in which they appear, to make a coder of them."""
+
+    def __init__(self, reader: LabelReader, known: Sequence[str] = ()) -> None:
+        self._reader = reader
+        self._numbers = {label: number for number, label in enumerate(dict.fromkeys(known))}
+        self._sets: dict[frozenset[str], int] = {}
+        self._lengths: Counter[int] = Counter()
+        self._repaired = 0
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """All labels so far, in the order of their numbers."""
+        return tuple(self._numbers)
+
+    def add(self, block: Block) -> Ids:
+        """The numbers of a block's labels; new ones get the next numbers. -1 - k stands for set k."""
+        found = self._reader.allowed(block)
+        if found is not None:
+            self._repaired += found.repaired
+            self._see(found.allowed)
+            return numbered_sets(found.allowed, self._numbers, self._sets)
+        complete = self._reader.complete(block)
+        self._repaired += complete.repaired
+        if self._reader.encoding == "IOB2" and complete.labels:
+            inside = np.array([name[0] == "I" for name in complete.labels])
+            self._lengths += _lengths(inside[complete.ids])
+        return number_labels(complete, self._numbers)
+
+    def _see(self, allowed: list[Allowed]) -> None:
+        """Number what is certain and what sets there are, and take lengths of spans that are certain."""
+        for one in (one for sentence in allowed for one in sentence):
+            if len(one) > 1:
+                self._sets.setdefault(one, len(self._sets))
+            for label in one if len(one) == 1 else ():
+                self._numbers.setdefault(label, len(self._numbers))
+        if self._reader.encoding == "IOB2":
+            inside = [all(name[0] == "I" for name in one) for sentence in allowed for one in sentence]
+            self._lengths += _lengths(np.array(inside, bool))
+
+    def coder(self) -> LabelCoder:
+        """All labels: also those that open ones may stand for, and one without which some length had no legal
+        output."""
+        could_be = self._reader.open.labels if self._reader.open is not None and self._sets else []
+        labels = tuple(dict.fromkeys([*self._numbers, *could_be]))
+        labels = (*labels, *_missing(labels, self._reader.encoding))
+        return LabelCoder(self._reader, labels, tuple(self._sets), self._lengths, self._repaired)
+
+
+def _missing(labels: Sequence[str], encoding: str | None) -> list[str]:
+    if encoding is None:
+        return []
+    rules = scheme_named(encoding)
+    types = [label.partition("-")[2] for label in labels if label != "O"]
+    singles = {f"{rules.single}-{type_}" if type_ else rules.single for type_ in types}
+    return [] if "O" in labels or singles & {*labels} else ["O" if rules.outside else min(singles)]
+
+
+def start_numbering(
+    source: DataSource,
+    *,
+    scheme: str = "auto",
+    encode: str = "auto",
+    repair: bool = False,
+    start: LabelSet | None = None,
+    known: Sequence[str] = (),
+) -> LabelNumbering:
+    """A numbering of a source's labels: of none yet, or of those of a model to begin with; and of those that
+    are known beforehand. `scheme` and `encode` are settings."""
+    if start is None:
+        found = _scheme_of(source, scheme, known)
+        encoding = _encoding(found, encode)
+    else:
+        found, encoding = start.scheme, start.encoding
+    before = _checked(known, found, encoding)
+    reader = LabelReader(
+        source.layout.label,
+        found,
+        encoding,
+        repair or repairs_always(found),
+        _open_labels(source, found, encoding, start, known) if source.partial else None,
+    )
+    return LabelNumbering(reader, [*(start.labels if start is not None else ()), *before])
+
+
+def _encoding(scheme: str | None, wanted: str) -> str | None:
+    if wanted == "auto":
+        wanted = "IOBES" if repairs_always(scheme) else "same"
+    return scheme if wanted == "same" or scheme is None else scheme_named(wanted).name
+
+
+def _open_labels(
+    source: DataSource,
+    scheme: str | None,
+    encoding: str | None,
+    start: LabelSet | None,
+    known: Sequence[str],
+) -> OpenLabels:
+    names = [*_labels_before(start), *known, *_label_names(source)]
+    found = OpenLabels(names, scheme, encoding)
+    if names and not found.labels:
+        raise DataError("found no label that is known, expected some", file=source.name)
+    return found
+
+
+def _labels_before(start: LabelSet | None) -> Iterator[str]:
+    """The labels of a model to begin with, in the scheme of the data as far as types go."""
+    if start is None:
+        return
+    if start.scheme is None:
+        yield from start.labels
+        return
+    single = scheme_named(start.scheme).single
+    for type_ in dict.fromkeys(label.partition("-")[2] for label in start.labels if label != "O"):
+        yield f"{ANY}-{type_}" if type_ else single
+
+
+def _lengths(inside: npt.NDArray[np.bool_]) -> Counter[int]:
+    """How many spans have which length; a token inside belongs to the one that began before it."""
+    begins = np.append(np.flatnonzero(~inside), len(inside))
+    lengths, counts = np.unique(np.diff(begins), return_counts=True)
+    return Counter(dict(zip(lengths.tolist(), counts.tolist(), strict=True)))
+
+
+def _label_names(source: DataSource) -> list[str]:
+    """All labels as they are written, by first appearance."""
+    column = source.layout.label
+    names = (name for block in source.blocks() for name in block.table.distinct(block.index(column))[0])
+    return list(dict.fromkeys(names))
+
+
+def _scheme_of(source: DataSource, wanted: str, known: Sequence[str]) -> str | None:
+    if wanted != "auto":
+        return None if wanted == "none" else scheme_named(wanted).name
+    pairs: Counter[tuple[str, str]] = Counter({(label, label): 0 for label in known})
+    for block in source.blocks():
+        names, ids = block.table.distinct(block.index(source.layout.label))
+        pairs.update(_neighbours([*names, ""], ids, block.table.sentence_starts))
+    if not source.partial:
+        return detect_from_pairs(pairs)
+    certain = certain_pairs(pairs)
+    typed = any(is_open(label) and "-" in label for pair in pairs for label in pair)
+    return detect_from_pairs(certain) or ("IOB2" if typed and not certain else None)
+
+
+def _checked(known: Sequence[str], scheme: str | None, encoding: str | None) -> list[str]:
+    """Labels that are known beforehand, in the scheme to train in, with others of their types."""
+    for label in known:
+        if not isinstance(label, str) or not (scheme is None or scheme_named(scheme).spells(label)):
+            raise SettingsError(f"labels: found {label!r}, expected a label{f' of {scheme}' * bool(scheme)}.")
+    return labels_for(known, encoding)
+
+
+def _neighbours(names: list[str], ids: Ids, starts: npt.NDArray[np.uint32]) -> dict[tuple[str, str], int]:
+    """How often each label follows another; the last name stands for the edges of sentences."""
+    edge = len(names) - 1
+    bounds = np.unique(starts).astype(np.intp)
+    if not len(ids):
+        return {}
+    padded = np.insert(ids.astype(np.int64), bounds, edge)
+    codes, counts = np.unique(padded[:-1] * len(names) + padded[1:], return_counts=True)
+    return {
+        (names[code // len(names)], names[code % len(names)]): count
+        for code, count in zip(codes.tolist(), counts.tolist(), strict=True)
+    }

@@ -1,0 +1,136 @@
+"""Where labelled data come from and how they are read: one record, made once from what a user gives."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from marginalia.corpus.batches import Layout, guess_layout, read_batches
+from marginalia.corpus.blocks import Block
+from marginalia.corpus.pairs import pack_pairs
+from marginalia.corpus.records import Sentence
+from marginalia.errors import DataError, SettingsError
+
+Path = str | os.PathLike[str]
+Pair = tuple[Sequence[Any], Sequence[Any]]
+Data = Path | Sequence[Path] | Iterable[Sentence] | Iterable[Pair]
+
+
+@dataclass(frozen=True, eq=False)
+class DataSource:
+    """Labelled data, and how they are read.
+
+    `data` are files, sentence records or (tokens, labels) pairs. `columns`, `label`, `format` and `options`
+    of the reader may be left to the data; `layout` is what follows from all of them. `whole_documents`:
+    blocks end where documents end; `partial`: labels may leave open what is right; `stream`: files are to be
+    read again in every pass. `held` are blocks in memory: then nothing is read, the layout is as given.
+    """
+
+    data: Data
+    columns: str | Sequence[str] | None = None
+    label: str | None = None
+    format: str | None = None
+    options: Mapping[str, Any] | None = None
+    whole_documents: bool = False
+    partial: bool = False
+    stream: bool = False
+    held: tuple[Block, ...] | None = None
+
+    @classmethod
+    def of_file(cls, path: Path, layout: Layout, held: Iterable[Block] | None = None) -> DataSource:
+        """A file of a known layout; `held` are its blocks, if they were read."""
+        return cls(
+            [path],
+            layout.columns,
+            layout.label,
+            layout.format,
+            layout.options,
+            layout.whole_documents,
+            layout.partial,
+            held=None if held is None else tuple(held),
+        )
+
+    @cached_property
+    def paths(self) -> tuple[Path, ...]:
+        """The files; none if the data are given in Python."""
+        data: Any = self.data
+        if isinstance(data, (str, os.PathLike)):
+            return (data,)
+        if isinstance(data, Sequence) and all(isinstance(path, (str, os.PathLike)) for path in data):
+            return tuple(data)
+        return ()
+
+    @property
+    def name(self) -> str | None:
+        """The first file, for error messages."""
+        return os.fspath(self.paths[0]) if self.paths else None
+
+    @cached_property
+    def layout(self) -> Layout:
+        """Format, columns and label: as given, else as the first lines of the first file show."""
+        options = dict(self.options or {})
+        if self.held is not None:
+            columns = tuple(self.columns or ())
+            return Layout(
+                self.format or "", columns, self.label or "", options, self.whole_documents, self.partial
+            )
+        if not self.paths:
+            return self._packed[0]
+        layout = guess_layout(self.paths[0], self.format, self.columns, self.label, options)
+        if self.whole_documents and layout.format not in ("conll", "conllu"):
+            raise SettingsError(f"unit=document: {layout.format} files do not tell documents apart.")
+        return replace(layout, whole_documents=self.whole_documents, partial=self.partial)
+
+    def blocks(self) -> Iterator[Block]:
+        """All blocks, each with a column of labels; files are read again at each call."""
+        if self.held is not None:
+            yield from self.held
+        elif self.paths:
+            yield from self._read()
+        else:
+            yield from self._packed[1]
+
+    def loaded(self) -> DataSource:
+        """The same data with all blocks in memory, unless they are to be streamed."""
+        if self.held is not None or (self.stream and self.paths):
+            return self
+        layout = self.layout
+        return replace(
+            self,
+            columns=layout.columns,
+            label=layout.label,
+            format=layout.format,
+            options=layout.options,
+            held=tuple(self.blocks()),
+        )
+
+    def like(self, data: Data) -> DataSource:
+        """Other data with the columns and the label of these, never streamed. Their format may be another one
+        if none was given."""
+        layout = self.layout
+        return replace(self, data=data, columns=layout.columns, label=layout.label, stream=False, held=None)
+
+    def units(self, block: Block) -> Block:
+        """What is labelled at once, as the sentences of a block: its sentences, or whole documents."""
+        return block.by_document() if self.whole_documents else block
+
+    @cached_property
+    def _packed(self) -> tuple[Layout, tuple[Block, ...]]:
+        data: Any = self.data
+        return pack_pairs(data, self.label, self.whole_documents, self.partial)
+
+    def _read(self) -> Iterator[Block]:
+        for path in self.paths:
+            for batch in read_batches(path, self.layout, need=(self.layout.label,)):
+                if not batch.block.table.tokens:
+                    continue  # blank lines and comments
+                if self.layout.label not in batch.block.columns:
+                    found = " ".join(batch.block.columns)
+                    raise DataError(
+                        f"found columns {found}, but no label column '{self.layout.label}'",
+                        file=batch.block.file,
+                    )
+                yield batch.block

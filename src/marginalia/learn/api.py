@@ -1,0 +1,143 @@
+"""What users call: training, calibration, corrections and further training."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from marginalia.corpus.source import Data, DataSource
+from marginalia.decode.tagger import Tagger, load
+from marginalia.errors import SettingsError
+from marginalia.features.dictionary import Dictionary, dictionary_of
+from marginalia.learn.calibration import calibrated
+from marginalia.learn.correcting import corrected
+from marginalia.learn.preparing import prepare
+from marginalia.learn.receipts import Receipt, receipt_of
+from marginalia.learn.recipe import TASKS, recipe_of, recipe_with
+from marginalia.learn.training import Progress, Training
+from marginalia.model import SavedModel
+
+
+def train(
+    data: Data,
+    dev: Data | None = None,
+    *,
+    task: str | None = None,
+    structure: str | None = None,
+    features: str | None = None,
+    learner: str = "perceptron",
+    columns: str | Sequence[str] | None = None,
+    label: str | None = None,
+    format: str | None = None,
+    options: Mapping[str, Any] | None = None,
+    lists: Mapping[str, str] | None = None,
+    dictionary: Dictionary | str | os.PathLike[str] | Mapping[Any, Any] | None = None,
+    seed: int = 1,
+    threads: int = 1,
+    start: Tagger | str | os.PathLike[str] | None = None,
+    labels: Sequence[str] = (),
+    sample_weights: Sequence[float] | None = None,
+    on_progress: Callable[[Progress], object] | None = None,
+    **settings: Any,
+) -> Tagger:
+    """Train a model on files, sentence records or (tokens, labels) pairs; instead of each token there may be
+    its attributes, as a list of strings or a dictionary.
+
+    `task`, `structure`, `features` and `learner` are names (see the documentation), `features` may be a
+    template file. `dictionary` has phrases with labels, whose matches are features; in use, the model may be
+    given another one. `start` is a model to begin with: its structure, features and labels are used.
+    `labels` are known beforehand: the model can give them even if the data have none such. `sample_weights`
+    has a number for each example. `options` are those of the files' reader, such as `{"separator": "\\t"}`.
+    All other keywords are settings, as after `--set` on the command line.
+    """
+    begin = _start(start)
+    recipe = recipe_with(
+        begin,
+        task,
+        structure=structure,
+        features=features,
+        learner=learner,
+        seed=seed,
+        lists=lists,
+        dictionary=None if dictionary is None else dictionary_of(dictionary),
+        settings=settings,
+    )
+    format = format or (TASKS[task].format if task is not None else None)
+    source = DataSource(data, columns, label, format, options)
+    run = prepare(
+        source, dev, recipe, threads=threads, start=begin, sample_weights=sample_weights, labels=labels
+    )
+    return run.finish(on_progress)
+
+
+def _start(start: Tagger | str | os.PathLike[str] | None) -> SavedModel | None:
+    if start is None or isinstance(start, Tagger):
+        return None if start is None else start.saved
+    if not isinstance(start, (str, os.PathLike)):
+        raise SettingsError(f"start: found {start!r}, expected a model or the name of its file.")
+    return load(start).saved
+
+
+def calibrate(
+    model: Tagger,
+    data: Data,
+    *,
+    columns: str | Sequence[str] | None = None,
+    label: str | None = None,
+    format: str | None = None,
+    options: Mapping[str, Any] | None = None,
+    threads: int = 1,
+) -> Tagger:
+    """The model with a temperature that makes its scores probabilities, fitted on labelled data.
+
+    The data, given as for `train`, must not be those that the model was trained on: of those it is too sure.
+    """
+    source = source_for(model.saved, DataSource(data, columns, label, format, options))
+    return calibrated(model, source.blocks(), source.layout.label, threads)
+
+
+def source_for(saved: SavedModel, source: DataSource) -> DataSource:
+    """Labelled data for a model, read as its training data were unless the source says otherwise."""
+    return replace(
+        source,
+        columns=source.columns or saved.columns,
+        label=source.label or saved.label,
+        format=source.format or saved.format,
+        options=saved.options if source.options is None else source.options,
+        whole_documents=saved.settings.get("unit") == "document",
+        partial=bool(saved.settings.get("partial")),
+    )
+
+
+def fixed(
+    model: Tagger,
+    source: DataSource,
+    *,
+    margin: float = 1.0,
+    check: DataSource | None = None,
+    threads: int = 1,
+) -> tuple[SavedModel, Receipt]:
+    """A model that labels all examples as they are labelled, and the receipt of the correction."""
+    saved, replaced = corrected(model, source, margin)
+    blocks, label = ((), "") if check is None else (check.blocks(), check.layout.label)
+    return saved, receipt_of(model, Tagger(saved), replaced, blocks, label, threads)
+
+
+def continued(
+    saved: SavedModel,
+    source: DataSource,
+    *,
+    passes: int = 1,
+    threads: int = 1,
+    sample_weights: Sequence[float] | None = None,
+) -> Training:
+    """A run of a model's own learner that goes on where the model stopped, over other data."""
+    source = replace(
+        source,
+        format=source.format or saved.format,
+        options=saved.options if source.options is None else source.options,
+    )
+    recipe = recipe_of(saved, passes)
+    return prepare(source, None, recipe, threads=threads, start=saved, sample_weights=sample_weights)

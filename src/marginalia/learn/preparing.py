@@ -1,0 +1,181 @@
+"""A training run, set up step by step: each part is complete before the next is made of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from marginalia import _core
+from marginalia.corpus.batches import Layout
+from marginalia.corpus.blocks import ATTRIBUTES
+from marginalia.corpus.coder import LabelCoder
+from marginalia.corpus.source import Data, DataSource
+from marginalia.corpus.tokenizers import tokenizer_of
+from marginalia.decode.structures import STRUCTURES, StructureInTraining
+from marginalia.errors import DataError, SettingsError
+from marginalia.features.compiling import load_phrases
+from marginalia.features.loading import load_features
+from marginalia.features.program import EXPLICIT, Program
+from marginalia.learn.data import MakeExtraction, ReadData, TrainingSet, read_data
+from marginalia.learn.dev import DevSet
+from marginalia.learn.learners import LEARNERS
+from marginalia.learn.recipe import Recipe, check_start
+from marginalia.learn.run import Setup
+from marginalia.learn.samples import SampleWeights, class_weights_of
+from marginalia.learn.training import Training, TrainingParts
+from marginalia.learn.warm import WarmStart
+from marginalia.model import SavedModel, phrases_of
+
+
+def prepare(
+    source: DataSource,
+    dev: Data | None,
+    recipe: Recipe,
+    *,
+    threads: int = 1,
+    start: SavedModel | None = None,
+    sample_weights: Sequence[float] | None = None,
+    labels: Sequence[str] = (),
+) -> Training:
+    """A training run with its data read and its features extracted, about to begin."""
+    source = _training_source(source, recipe, start)
+    held_out, started = None if dev is None else source.like(dev), time.perf_counter()
+    warm = None if start is None else WarmStart(start)
+    features = _features_of(recipe, source.layout) if start is None else Features.of(start)
+    for data in (source, held_out):
+        _check_attributes(features.program, data)
+    read = read_data(source, recipe, features.for_training(recipe, source.layout), warm, labels)
+    recipe, notes = _fitted(recipe, features.program, read.coder)
+    structure = _structure_of(recipe, features.program, read)
+    examples = TrainingSet(source, read, structure)
+    samples = SampleWeights(
+        sample_weights, class_weights_of(recipe.settings, read.coder.labels), examples.units
+    )
+    setup = _setup_of(recipe, read, structure, max(threads, 1))
+    run = LEARNERS[recipe.learner].run(setup)
+    extraction = features.extraction(recipe, source.layout)(examples.index)
+    dev_set = None if held_out is None else DevSet(held_out, extraction, read.coder)
+    passes = 0 if warm is None else warm.start(run, len(read.coder.labels), recipe)
+    return Training(
+        TrainingParts(
+            recipe=recipe,
+            layout=source.layout,
+            program=features.program,
+            phrases=features.phrases,
+            coder=read.coder,
+            examples=examples,
+            samples=samples,
+            setup=setup,
+            run=run,
+            dev=dev_set,
+            start=start,
+            passes_before=passes,
+            notes=[*notes, *_notes_of(recipe, read.coder, setup.threads, start)],
+        ),
+        started,
+    )
+
+
+def _training_source(source: DataSource, recipe: Recipe, start: SavedModel | None) -> DataSource:
+    """The source, read as the recipe says, and with the columns and the label of a model to begin with."""
+    settings = recipe.settings
+    if start is not None:
+        check_start(recipe, start)
+        source = replace(source, columns=source.columns or start.columns, label=source.label or start.label)
+    return replace(
+        source,
+        whole_documents=settings["unit"] == "document",
+        partial=settings["partial"],
+        stream=settings["stream"],
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """Templates with the phrases that they look for."""
+
+    program: Program
+    phrases: dict[str, _core.PhraseSet]
+
+    @classmethod
+    def of(cls, start: SavedModel) -> Features:
+        """Those of a model to begin with."""
+        return cls(start.program, phrases_of(start))
+
+    def extraction(self, recipe: Recipe, layout: Layout) -> MakeExtraction:
+        """How features are taken from data of a layout."""
+        kind = STRUCTURES[recipe.structure]
+        compiled = kind.compile(self.program, layout.columns, self.phrases)
+        return lambda index: kind.extraction(compiled, index, recipe.settings)
+
+    def for_training(self, recipe: Recipe, layout: Layout) -> MakeExtraction:
+        """The same as training sees them, which may not see all phrases of a dictionary."""
+        hidden = recipe.settings["dictionary-dropout"]
+        lists = {name: self.phrases[name] for name in self.program.dictionary}
+        thinned = {name: phrases.thinned(hidden, recipe.seed) for name, phrases in lists.items()}
+        return replace(self, phrases=self.phrases | thinned).extraction(recipe, layout)
+
+
+def _features_of(recipe: Recipe, layout: Layout) -> Features:
+    program = _program_of(recipe, layout)
+    phrases = load_phrases(program)
+    if recipe.dictionary is not None:
+        phrases |= recipe.dictionary.lists(tokenizer_of(layout.format, layout.options))
+    return Features(program, phrases)
+
+
+def _program_of(recipe: Recipe, layout: Layout) -> Program:
+    if layout.format == "crfsuite":
+        return _explicit(recipe)
+    templates = STRUCTURES[recipe.structure].list_templates
+    labels = recipe.dictionary.labels if recipe.dictionary is not None else ()
+    return load_features(recipe.features, layout.columns, layout.label, recipe.lists, templates, labels)
+
+
+def _explicit(recipe: Recipe) -> Program:
+    """The features are those of the data; others that were asked for are refused."""
+    if recipe.own_features and (recipe.features != ATTRIBUTES or recipe.lists or recipe.dictionary):
+        raise SettingsError(
+            f"features: found '{recipe.features}', but the data have explicit attributes, which are "
+            "the features: choose no task, features, lists or dictionary."
+        )
+    return EXPLICIT
+
+
+def _check_attributes(program: Program, source: DataSource | None) -> None:
+    """Data and features are both of explicit attributes, or both of columns."""
+    if source is None or program.explicit == (source.layout.format == "crfsuite"):
+        return
+    found, expected = "columns of text", "explicit attributes"
+    if not program.explicit:
+        found, expected = expected, found
+    raise DataError(f"found data with {found}, expected {expected}, as the features need", file=source.name)
+
+
+def _fitted(recipe: Recipe, program: Program, coder: LabelCoder) -> tuple[Recipe, list[str]]:
+    """The recipe with settings that the data decide, and what users should know of it."""
+    settings, notes = STRUCTURES[recipe.structure].fit_settings(recipe.settings, coder.lengths)
+    left_out = [f"left out for want of columns: {line}" for line in program.left_out]
+    return replace(recipe, settings=settings), [*left_out, *notes]
+
+
+def _structure_of(recipe: Recipe, program: Program, read: ReadData) -> StructureInTraining:
+    kind, coder = STRUCTURES[recipe.structure], read.coder
+    return kind.training(coder.labels, coder.encoding, recipe.settings, program, read.extraction)
+
+
+def _setup_of(recipe: Recipe, read: ReadData, structure: StructureInTraining, threads: int) -> Setup:
+    labels = list(read.coder.labels)
+    return Setup(
+        structure, read.index, labels, recipe.settings, recipe.seed, threads, read.units, read.fingerprint
+    )
+
+
+def _notes_of(recipe: Recipe, coder: LabelCoder, threads: int, start: SavedModel | None) -> Iterator[str]:
+    if recipe.settings.get("parallel") == "mix" and threads == 1:
+        yield "parallel=mix needs --threads of at least 2: there is one model"
+    if coder.repaired:
+        yield f"repaired {coder.repaired} labels that {coder.scheme} does not allow"
+    if start is not None and (added := coder.labels[len(start.labels) :]):
+        yield f"labels that the model did not know: {', '.join(added)}"
