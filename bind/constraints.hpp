@@ -30,7 +30,7 @@ nb::tuple constrain(const Bound& bound, const Program& program, const marginalia
 template <class Owned, class Walks>
 class ConstrainedIterator {
  public:
-  ConstrainedIterator(std::shared_ptr<Owned> owned, Walks walks, const marginalia::Output& free,
+  ConstrainedIterator(std::shared_ptr<Owned> owned, Walks walks, const marginalia::Labels& free,
                       const marginalia::Rules& rules, marginalia::Places places)
       : owned_(std::move(owned)),
         rules_(rules),
@@ -43,7 +43,7 @@ class ConstrainedIterator {
   bool exact() const { return outputs_.best().exact; }
 
   nb::tuple next() {
-    std::optional<marginalia::Output> output = outputs_.next();
+    std::optional<marginalia::Labels> output = outputs_.next();
     if (!output) throw nb::stop_iteration();
     const double score = walks_.score(*output);
     return nb::make_tuple(give(std::move(*output)), score);

@@ -1,3 +1,4 @@
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -14,11 +15,17 @@ using namespace marginalia;
 
 namespace {
 
-std::shared_ptr<const Costs> costs_of(const Input<float>& costs, std::uint32_t labels) {
-  if (costs.size() != std::size_t{labels} * labels)
+using Costs = std::optional<Input<float>>;
+
+// Without costs, each wrong label costs 1.
+std::shared_ptr<const LabelCosts> costs_of(const Costs& costs, std::uint32_t labels) {
+  auto found = std::make_shared<LabelCosts>();
+  if (!costs) return found;
+  if (costs->size() != std::size_t{labels} * labels)
     throw std::invalid_argument("costs: expected one for each pair of labels");
-  return std::make_shared<const Costs>(
-      Costs{labels, std::vector<float>(costs.data(), costs.data() + costs.size())});
+  found->labels = labels;
+  found->cost.assign(costs->data(), costs->data() + costs->size());
+  return found;
 }
 
 PassiveAggressiveRule::Kind kind_of(const std::string& name) {
@@ -83,22 +90,31 @@ void bind_learn(nb::module_& m) {
       },
       nb::arg("a").noconvert(), nb::arg("b").noconvert(), "The same sum on every machine.");
 
+  m.def(
+      "tiers",
+      [] {
+        nb::dict tiers;
+        for (const TierText& tier : kTiers) tiers[tier.name] = tier.what;
+        return nb::typed<nb::dict, nb::str, nb::str>(tiers);
+      },
+      "The tiers of the contract by name, and what a structure that has one offers.");
+
   nb::class_<Rule>(m, "Rule", "What an online learner does at an example.")
+      .def_prop_ro(
+          "needs",
+          [](const Rule& rule) {
+            return names_of(std::visit([](const auto& one) { return one.needs(); }, rule));
+          },
+          "The tiers of the contract that it needs of a structure.")
       .def_static("perceptron", [] { return Rule(PerceptronRule{}); })
       .def_static(
           "margin", [](double margin) { return Rule(MarginRule{margin}); }, "margin"_a)
       .def_static(
           "passive_aggressive",
-          [](const std::string& kind, double c, const Input<float>& costs, std::uint32_t labels) {
-            return Rule(PassiveAggressiveRule{kind_of(kind), c, costs_of(costs, labels)});
-          },
-          "kind"_a, "c"_a, nb::arg("costs").noconvert(), "labels"_a)
+          [](const std::string& kind, double c) { return Rule(PassiveAggressiveRule{kind_of(kind), c}); },
+          "kind"_a, "c"_a)
       .def_static(
-          "arow",
-          [](double r, const Input<float>& costs, std::uint32_t labels) {
-            return Rule(ArowRule{r, costs_of(costs, labels)});
-          },
-          "r"_a, nb::arg("costs").noconvert(), "labels"_a)
+          "arow", [](double r) { return Rule(ArowRule{r}); }, "r"_a)
       .def_static(
           "correction",
           [](double margin, bool local) {
@@ -115,24 +131,30 @@ void bind_learn(nb::module_& m) {
           },
           "rate"_a, "decay"_a, "examples"_a, "local"_a);
 
-  using ChainExamples = BoundExamples<Chain, ChainShape, const Examples&>;
+  using ChainExamples = BoundExamples<Chain, ChainShape, ChainData>;
   bind_examples<ChainExamples>(m, "ChainExamples")
-      .def(nb::init<const ChainShape&, const Examples&>(), "shape"_a, "examples"_a, nb::keep_alive<1, 2>(),
-           nb::keep_alive<1, 3>());
+      .def(
+          "__init__",
+          [](ChainExamples* self, const ChainShape& shape, const Examples& examples, const Costs& costs) {
+            new (self) ChainExamples(shape, ChainData{examples, costs_of(costs, shape.labels)});
+          },
+          "shape"_a, "examples"_a, nb::arg("costs").noconvert() = nb::none(), nb::keep_alive<1, 2>(),
+          nb::keep_alive<1, 3>());
 
   using SegmentBatch = BoundExamples<Segments, SegmentShape, SegmentData>;
   bind_examples<SegmentBatch>(m, "SegmentBatch")
       .def(
           "__init__",
           [](SegmentBatch* self, const SegmentShape& shape, const SegmentProgram& program,
-             const SegmentExamples& examples, FeatureIndex& index, bool open) {
+             const SegmentExamples& examples, FeatureIndex& index, bool open, const Costs& costs) {
             if (open && index.keeps_names() && !examples.keeps_texts())
               throw std::invalid_argument("names of new features need examples that keep their texts");
-            new (self) SegmentBatch(
-                shape, SegmentData{program, examples, index, open, examples.gold, examples.sets});
+            new (self) SegmentBatch(shape, SegmentData{program, examples, index, open, examples.gold,
+                                                       examples.sets, costs_of(costs, shape.labels)});
           },
-          "shape"_a, "program"_a, "examples"_a, "index"_a, "open"_a, nb::keep_alive<1, 2>(),
-          nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>())
+          "shape"_a, "program"_a, "examples"_a, "index"_a, "open"_a,
+          nb::arg("costs").noconvert() = nb::none(), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(),
+          nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>())
       .def("count_features", &count_features,
            "Gives the features of the gold outputs rows of the index, and counts them.");
 

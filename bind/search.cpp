@@ -101,7 +101,7 @@ void check_labels(const OwnedLattice& owned, const Input<std::uint32_t>& labels)
 
 nb::tuple best_output(const OwnedLattice& owned) {
   ViterbiSpace space;
-  Scored best;
+  ScoredLabels best;
   best_of(owned.lattice, space, best);
   return nb::make_tuple(give(std::move(best.output)), best.score);
 }
@@ -109,7 +109,7 @@ nb::tuple best_output(const OwnedLattice& owned) {
 nb::list k_best_outputs(const OwnedLattice& owned, std::size_t k) {
   ViterbiSpace space;
   nb::list found;
-  for (Scored& one : k_best_of(owned.lattice, k, space))
+  for (ScoredLabels& one : k_best_of(owned.lattice, k, space))
     found.append(nb::make_tuple(give(std::move(one.output)), one.score));
   return found;
 }
@@ -143,8 +143,8 @@ nb::dict marginals_of(const OwnedLattice& owned, bool edges, const std::string& 
 // Outputs of a lattice, best first; keeps the lattice alive.
 struct KBestIterator {
   std::shared_ptr<OwnedLattice> owned;
-  std::optional<KBest> search;  // exactly, or ...
-  std::vector<Scored> beam;     // ... by beam
+  std::optional<KBest> search;     // exactly, or ...
+  std::vector<ScoredLabels> beam;  // ... by beam
   std::size_t given = 0;
 
   explicit KBestIterator(std::shared_ptr<OwnedLattice> o) : owned(std::move(o)) {
@@ -157,7 +157,7 @@ struct KBestIterator {
   nb::tuple next() {
     if (!search) {
       if (given == beam.size()) throw nb::stop_iteration();
-      Scored& next = beam[given++];
+      ScoredLabels& next = beam[given++];
       return nb::make_tuple(give(std::move(next.output)), next.score);
     }
     std::vector<std::uint32_t> labels(owned->lattice.length);
@@ -175,7 +175,7 @@ std::unique_ptr<ConstrainedChains> constrained_outputs(std::shared_ptr<OwnedLatt
   if (rules.labels != owned->shape.labels)
     throw std::invalid_argument("constraints: the rules do not fit the lattice");
   ViterbiSpace space;
-  Scored best;
+  ScoredLabels best;
   best_of(owned->lattice, space, best);
   const ChainWalks walks{owned->lattice};
   return std::make_unique<ConstrainedChains>(std::move(owned), walks, best.output, rules,

@@ -114,23 +114,23 @@ std::shared_ptr<OwnedScores> make_scores(const SegmentShape& shape, const Input<
   return owned;
 }
 
-Scored best_scored(const OwnedScores& o) {
+ScoredLabels best_scored(const OwnedScores& o) {
   SegmentViterbi viterbi;
   viterbi.begin(o.shape, o.constants, o.scores.length);
   viterbi.go_on(o.scores);
-  Scored best;
+  ScoredLabels best;
   best.score = viterbi.finish(best.output);
   return best;
 }
 
 nb::tuple best_output(const OwnedScores& o) {
-  Scored best = best_scored(o);
+  ScoredLabels best = best_scored(o);
   return nb::make_tuple(give(std::move(best.output)), best.score);
 }
 
 double score_output(const OwnedScores& o, const Input<std::uint32_t>& labels) {
   if (labels.size() != o.scores.length) throw std::invalid_argument("labels do not fit the sentence");
-  return score_of(o.shape, o.constants, o.scores, Output(labels.data(), labels.data() + labels.size()));
+  return score_of(o.shape, o.constants, o.scores, Labels(labels.data(), labels.data() + labels.size()));
 }
 
 // log Z, P(label of a token), P(segment) and the expected neighbours.
@@ -168,7 +168,7 @@ struct SegmentKBestIterator {
       : owned(std::move(o)), search(owned->shape, owned->constants, owned->scores, k) {}
 
   nb::tuple next() {
-    Output output;
+    Labels output;
     const std::optional<double> score = search.next(output);
     if (!score) throw nb::stop_iteration();
     return nb::make_tuple(give(std::move(output)), *score);
@@ -184,7 +184,7 @@ std::unique_ptr<ConstrainedSegments> constrained_outputs(std::shared_ptr<OwnedSc
   if (rules.labels != owned->shape.labels)
     throw std::invalid_argument("constraints: the rules do not fit the lattice");
   const SegmentWalks walks{owned->shape, owned->constants, owned->scores};
-  Output free = best_scored(*owned).output;
+  Labels free = best_scored(*owned).output;
   return std::make_unique<ConstrainedSegments>(std::move(owned), walks, free, rules,
                                                places_from(tokens, spans));
 }
@@ -200,7 +200,7 @@ nb::list features_of(const BoundSegmentModel& b, const SegmentProgram& program, 
                      std::size_t s, const Input<std::uint32_t>& labels, SegmentModel::Space& space) {
   require_sentence(table, s);
   nb::list list;
-  const Output y(labels.data(), labels.data() + labels.size());
+  const Labels y(labels.data(), labels.data() + labels.size());
   for (const SegmentModel::Found& f : b.model.features_of(program, table, s, y, space)) {
     const SegmentProgram::Origin& from = f.origin;
     const bool of_token = program.is_of_token(from);

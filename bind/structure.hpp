@@ -1,13 +1,16 @@
 // What learning asks of a structure over a batch of examples, for Python: the same methods for every one.
+// What a structure has no tier for is refused with the reason.
 #pragma once
 
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
 
 #include <algorithm>
+#include <concepts>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 #include "arrays.hpp"
 #include "learn/likelihood.hpp"
@@ -18,22 +21,36 @@
 template <class T>
 using Writable = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-// `S` is made of (shape, examples, weights to score with); `Shape` knows how many constants and labels it
-// has; `Data`, the examples, is a reference or holds references.
+// Outputs as numbers, one after another: of a sequence its elements, of a number itself.
+template <class Output>
+void append(const Output& output, std::vector<std::int32_t>& out) {
+  if constexpr (std::integral<Output>)
+    out.push_back(static_cast<std::int32_t>(output));
+  else
+    for (const auto part : output) out.push_back(static_cast<std::int32_t>(part));
+}
+
+// `S` is made of (shape, data, weights to score with). The shape knows its number of constants. The data hold
+// references to examples and know their number (`size`), that of all their parts (`parts`), the highest row
+// of a feature (`most_row`), whether one output of each is right (`complete`), whether input can be hidden
+// (`can_hide`), and whether gold fits a shape (`check_gold`, which throws); `closed(data)` are the same for
+// looking only.
 template <marginalia::Structure S, class Shape, class Data>
 class BoundExamples {
  public:
-  BoundExamples(const Shape& shape, Data examples)
-      : shape_(shape), examples_(examples), tokens_(examples.tokens()), most_(examples.most_row()) {}
+  static marginalia::Tiers tiers() { return marginalia::tiers_of<S>(); }
+
+  BoundExamples(const Shape& shape, Data data)
+      : shape_(shape), examples_(std::move(data)), parts_(examples_.parts()), most_(examples_.most_row()) {}
 
   const Shape& shape() const { return shape_; }
-  const std::remove_reference_t<Data>& data() const { return examples_; }
+  const Data& data() const { return examples_; }
 
   // One rule on some examples: what was counted.
   nb::dict learn(marginalia::WeightTable& weights, const marginalia::Rule& rule,
                  const Input<std::uint32_t>& order, std::uint64_t step, const Input<double>& sample_weights,
                  double dropout_input, double dropout_values, double dropout_features,
-                 std::uint64_t dropout_seed, std::uint32_t first) const {
+                 std::uint64_t dropout_seed, std::uint32_t first, double loss) const {
     check(weights.current(), true);
     check_samples(sample_weights);
     for (const std::uint32_t i : view(order)) check_range(i, i + std::size_t{1});
@@ -41,13 +58,17 @@ class BoundExamples {
     if (dropout.hides() && !examples_.can_hide())
       throw std::invalid_argument("hiding input needs examples that keep their templates");
     marginalia::PassCounts counts;
+    counts.loss = loss;
     {
       nb::gil_scoped_release unlocked;
       S structure(shape_, examples_, weights.current());  // others may have learned since the last call
       std::visit(
-          [&](const auto& chosen) {
-            counts = marginalia::online_pass(structure, weights, chosen, view(order), view(sample_weights),
-                                             dropout, step, first);
+          [&]<class Chosen>(const Chosen& chosen) {
+            if constexpr (std::invocable<const Chosen&, marginalia::Visit<S>&>)
+              marginalia::online_pass(structure, weights, chosen, view(order), view(sample_weights), dropout,
+                                      step, counts, first);
+            else
+              marginalia::check_fit<S>(Chosen::kName, chosen.needs());
           },
           rule);
     }
@@ -82,7 +103,7 @@ class BoundExamples {
   double expectations(const marginalia::SparseRows& weights, std::size_t first, std::size_t last,
                       const Input<double>& sample_weights, bool local,
                       const Writable<double>& gradient) const {
-    check(weights, local || examples_.sets.size() != 0);
+    check(weights, local || !examples_.complete());
     check_range(first, last);
     check_samples(sample_weights);
     check_cells(weights, gradient);
@@ -117,60 +138,51 @@ class BoundExamples {
     check_range(first, last);
     if (votes.row_end.size() != weights.rows.size())
       throw std::invalid_argument("votes do not fit the weights");
-    std::vector<std::int32_t> labels;
+    std::vector<std::int32_t> outputs;
     {
       nb::gil_scoped_release unlocked;
       S structure(shape_, closed(examples_), weights);
       for (std::size_t i = first; i < last; ++i) {
-        const std::vector<marginalia::Scored> candidates = structure.k_best(i, k);
+        const auto candidates = structure.k_best(i, k);
         marginalia::Ballot ballot(candidates.size());
         for (std::size_t j = 1; j < candidates.size(); ++j)
           marginalia::difference(structure, i, candidates[j].output, candidates[0].output,
                                  [&](const marginalia::Coordinate& at, double count) {
                                    ballot.add(j, at.row, at.output, count);
                                  });
-        for (const std::uint32_t label : candidates.at(ballot.winner(votes.view())).output)
-          labels.push_back(static_cast<std::int32_t>(label));
+        append(candidates.at(ballot.winner(votes.view())).output, outputs);
       }
     }
-    return give(std::move(labels));
+    return give(std::move(outputs));
   }
 
-  // Best labels of the examples [first, last), one after another.
+  // Best outputs of the examples [first, last), one after another.
   nb::ndarray<nb::numpy, std::int32_t> best(const marginalia::SparseRows& weights, std::size_t first,
                                             std::size_t last) const {
     check(weights, false);
     check_range(first, last);
-    std::vector<std::int32_t> labels;
+    std::vector<std::int32_t> outputs;
     {
       nb::gil_scoped_release unlocked;
       S structure(shape_, closed(examples_), weights);
-      for (std::size_t i = first; i < last; ++i)
-        for (const std::uint32_t label : structure.best(i).output)
-          labels.push_back(static_cast<std::int32_t>(label));
+      for (std::size_t i = first; i < last; ++i) append(structure.best(i).output, outputs);
     }
-    return give(std::move(labels));
+    return give(std::move(outputs));
   }
 
  private:
   // Refuses weights that examples or shape would reach out of.
   void check(const marginalia::SparseRows& weights, bool need_gold) const {
-    if (examples_.tokens() != tokens_) throw std::invalid_argument("the examples changed");
+    if (examples_.parts() != parts_) throw std::invalid_argument("the examples changed");
     if (most_ >= weights.rows.size() || weights.rows[marginalia::kConstantRow].size != shape_.constants())
       throw std::invalid_argument("the weights do not fit the examples and the shape");
-    if (!need_gold) return;
-    const marginalia::LabelSets& sets = examples_.sets;
-    const std::size_t most = shape_.labels + sets.size();
-    bool fits = examples_.gold.size() == examples_.tokens();
-    fits = fits && (sets.size() == 0 || sets.labels == shape_.labels);
-    for (const std::uint32_t label : examples_.gold) fits = fits && label < most;
-    if (!fits) throw std::invalid_argument("gold labels do not fit the examples and the shape");
+    if (need_gold) examples_.check_gold(shape_);
   }
   void check_range(std::size_t first, std::size_t last) const {
-    if (first > last || last > examples_.sentences()) throw std::invalid_argument("examples out of range");
+    if (first > last || last > examples_.size()) throw std::invalid_argument("examples out of range");
   }
   void check_samples(const Input<double>& sample_weights) const {
-    if (sample_weights.size() != 0 && sample_weights.size() != examples_.sentences())
+    if (sample_weights.size() != 0 && sample_weights.size() != examples_.size())
       throw std::invalid_argument("sample weights disagree with the examples");
   }
   static void check_cells(const marginalia::SparseRows& weights, const Writable<double>& array) {
@@ -180,20 +192,31 @@ class BoundExamples {
 
   const Shape& shape_;
   Data examples_;
-  std::size_t tokens_;
+  std::size_t parts_;
   std::uint32_t most_;
 };
+
+// The names of tiers.
+inline nb::typed<nb::frozenset, nb::str> names_of(marginalia::Tiers tiers) {
+  nb::set names;
+  for (std::size_t k = 0; k < marginalia::kTiers.size(); ++k)
+    if (tiers.has(static_cast<marginalia::Tier>(k))) names.add(marginalia::kTiers[k].name);
+  return nb::frozenset(names);
+}
 
 // All methods but the constructor.
 template <class Bound>
 nb::class_<Bound> bind_examples(nb::module_& m, const char* name) {
   using namespace nb::literals;
   return nb::class_<Bound>(m, name, "A batch of examples, seen as outputs of a structure.")
+      .def_static(
+          "tiers", [] { return names_of(Bound::tiers()); },
+          "The tiers of the contract that the structure has.")
       .def("learn", &Bound::learn, "weights"_a, "rule"_a, nb::arg("order").noconvert(), "step"_a,
            nb::arg("sample_weights").noconvert(), "dropout_input"_a = 0.0, "dropout_values"_a = 0.0,
-           "dropout_features"_a = 0.0, "dropout_seed"_a = 0, "first"_a = 0,
+           "dropout_features"_a = 0.0, "dropout_seed"_a = 0, "first"_a = 0, "loss"_a = 0.0,
            "Applies a rule to the examples in order; what was counted. `first`: the number of example 0 in "
-           "provenance.")
+           "provenance; `loss`: that of the pass so far, to which losses are added one by one.")
       .def("make_room", &Bound::make_room, "weights"_a, "whole_rows"_a,
            "Makes room for the weights of the gold outputs' features.")
       .def("count_gold", &Bound::count_gold, "weights"_a, nb::arg("sample_weights").noconvert(),
@@ -206,7 +229,7 @@ nb::class_<Bound> bind_examples(nb::module_& m, const char* name) {
       .def("margins", &Bound::margins, "weights"_a, "first"_a, "last"_a,
            "Margins of gold over the best other output (infinity if there is none), norms of differences.")
       .def("voted", &Bound::voted, "weights"_a, "votes"_a, "k"_a, "first"_a, "last"_a,
-           "Labels by vote of all versions of the weights among the k best.")
+           "Outputs by vote of all versions of the weights among the k best.")
       .def("best", &Bound::best, "weights"_a, "first"_a, "last"_a,
-           "Best labels of the examples [first, last).");
+           "Best outputs of the examples [first, last), as numbers one after another.");
 }

@@ -58,11 +58,6 @@ struct Example {
   const std::uint32_t* gold() const { return all->gold.data() + first; }
 };
 
-// Examples for looking only: these have all their features from the start.
-inline const Examples& closed(const Examples& examples) {
-  return examples;
-}
-
 inline Example example(const Examples& all, std::size_t i) {
   return {&all, all.sentence[i], all.sentence[i + 1] - all.sentence[i]};
 }

@@ -8,6 +8,7 @@
 
 #include "base/prefetch.hpp"
 #include "search/structure.hpp"
+#include "search/tiers.hpp"
 #include "weights/table.hpp"
 
 namespace marginalia {
@@ -18,9 +19,9 @@ template <Structure S>
 void make_room_for_gold(S& structure, WeightTable& weights, bool whole_rows) {
   const auto make = [&](const Coordinate& at, double) { weights.make_room(at, whole_rows); };
   for (std::size_t i = 0; i < structure.size(); ++i)
-    if (structure.right(i).complete())
+    if (complete(structure, i))
       structure.features_of(i, structure.gold(i), make);
-    else
+    else if constexpr (PartiallyLabelled<S>)
       structure.named_features(i, make);
 }
 
@@ -48,8 +49,8 @@ void count_gold(S& structure, const SparseRows& weights, std::span<const double>
                 double* counts, bool expected = false) {
   for (std::size_t i = 0; i < structure.size(); ++i) {
     const double share = sample_weights.empty() ? 1.0 : sample_weights[i];
-    if (!structure.right(i).complete()) {
-      if (expected) structure.right_expectations(i, GradientSink{weights, counts, share});
+    if (!complete(structure, i)) {
+      if (expected) right_expectations(structure, i, GradientSink{weights, counts, share});
       continue;
     }
     structure.features_of(i, structure.gold(i), [&](const Coordinate& at, double count) {
@@ -59,18 +60,18 @@ void count_gold(S& structure, const SparseRows& weights, std::span<const double>
 }
 
 // gradient[cell] += expected counts of the examples [first, last), minus those of the right outputs where
-// several are; returns the sum of their log Z, minus the logs of the latter. `local`: each label a choice
-// given gold's labels before it.
+// several are; returns the sum of their log Z, minus the logs of the latter. `local`: of each choice on the
+// way to gold.
 template <Structure S>
 double add_expectations(S& structure, const SparseRows& weights, std::size_t first, std::size_t last,
                         std::span<const double> sample_weights, bool local, double* gradient) {
   double log_z = 0.0;
   for (std::size_t i = first; i < last; ++i) {
     GradientSink sink{weights, gradient, sample_weights.empty() ? 1.0 : sample_weights[i]};
-    log_z += sink.share * (local ? local_expectations(structure, i, sink) : structure.expectations(i, sink));
-    if (structure.right(i).complete()) continue;
+    log_z += sink.share * expectations(structure, i, local, sink);
+    if (complete(structure, i)) continue;
     sink.share = -sink.share;
-    log_z += sink.share * structure.right_expectations(i, sink);
+    log_z += sink.share * right_expectations(structure, i, sink);
   }
   return log_z;
 }

@@ -22,10 +22,11 @@ struct Margin {
 };
 
 template <Structure S>
-std::optional<Scored> best_other(S& structure, std::size_t i, const Output& gold) {
-  if (!structure.right(i).complete()) return structure.best_wrong(i);
-  for (Scored& other : structure.k_best(i, 2))
-    if (other.output != gold) return std::move(other);
+std::optional<Scored<typename S::Output>> best_other(S& structure, std::size_t i) {
+  if constexpr (PartiallyLabelled<S>)
+    if (!structure.complete(i)) return structure.best_wrong(i);
+  for (Scored<typename S::Output>& other : structure.k_best(i, 2))
+    if (structure.errors(i, other.output) != 0) return std::move(other);
   return std::nullopt;
 }
 
@@ -34,8 +35,8 @@ std::vector<Margin> margins_of(S& structure, const SparseRows& weights, std::siz
   std::vector<Margin> found(last - first);
   NetDifference net;
   for (std::size_t i = first; i < last; ++i) {
-    const Output gold = structure.gold(i);
-    const std::optional<Scored> other = best_other(structure, i, gold);
+    const typename S::Output gold = structure.gold(i);
+    const auto other = best_other(structure, i);
     if (!other) continue;
     net.clear();
     difference(structure, i, gold, other->output,

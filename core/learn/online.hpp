@@ -1,8 +1,10 @@
-// One pass of any online learner over the examples of any structure. A learner is a rule: what to do at an
-// example, with what a `Visit` offers. Sample weights, dropout, penalties and counting are the same for all.
+// One pass of any online learner over the examples of any structure. A learner is an update rule: what to do
+// at an example, with what a `Visit` offers. Sample weights, dropout, penalties and counting are the same for
+// all.
 #pragma once
 
 #include <algorithm>
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -11,6 +13,7 @@
 #include "features/index.hpp"
 #include "learn/difference.hpp"
 #include "search/structure.hpp"
+#include "search/tiers.hpp"
 #include "weights/table.hpp"
 
 namespace marginalia {
@@ -18,8 +21,8 @@ namespace marginalia {
 struct PassCounts {
   std::uint64_t examples = 0;
   std::uint64_t mistakes = 0;     // examples whose output, as the rule found it, was wrong
-  std::uint64_t parts = 0;        // tokens seen
-  std::uint64_t wrong_parts = 0;  // tokens labelled wrongly
+  std::uint64_t parts = 0;        // of all outputs: tokens, if outputs label tokens
+  std::uint64_t wrong_parts = 0;  // of the outputs found
   std::uint64_t updates = 0;      // examples that changed the weights
   double largest = 0.0;           // the largest squared norm of gold's features minus the other output's
   double loss = 0.0;              // of rules that minimise one
@@ -29,52 +32,58 @@ struct PassCounts {
 template <Structure S>
 class Visit {
  public:
-  Visit(S& structure, WeightTable& weights, NetDifference& net, PassCounts& counts, std::size_t i,
+  using Output = typename S::Output;
+  // What visits take from each other, to allocate it once.
+  struct Space {
+    NetDifference net;
+    Violation<Output> violation;
+  };
+
+  Visit(S& structure, WeightTable& weights, Space& space, PassCounts& counts, std::size_t i,
         double sample_weight, std::uint64_t step)
       : structure(structure),
         weights(weights),
-        right(structure.right(i)),
         i(i),
         sample_weight(sample_weight),
         step(step),
         counts(counts),
-        net_(net) {
+        space_(space) {
     ++counts.examples;
-    counts.parts += right.size();
+    counts.parts += structure.parts(i);
   }
 
   S& structure;
   WeightTable& weights;
-  const RightLabels right;
   const std::size_t i;
   const double sample_weight;
   const std::uint64_t step;
   PassCounts& counts;
 
-  // The right output; if there are several, the one that the weights of now like best.
+  // The right output; if there are several, the best of them by the weights of now.
   const Output& gold() {
     if (!gold_) gold_ = structure.gold(i);
     return *gold_;
   }
 
-  // Counts the parts whose label is not right; true if there are any.
-  bool is_wrong(const Output& output) {
-    std::uint64_t wrong = 0;
-    for (std::size_t t = 0; t < right.size(); ++t) wrong += !right.allows(t, output[t]);
-    counts.wrong_parts += wrong;
-    counts.mistakes += wrong != 0;
-    return wrong != 0;
+  // What to compare; counts its errors. The same object every time.
+  const Violation<Output>& against(Against which) {
+    find_violation(structure, i, which, space_.violation);
+    counts.wrong_parts += space_.violation.errors;
+    counts.mistakes += space_.violation.errors != 0;
+    return space_.violation;
   }
 
-  // features(gold) - features(other)
-  const NetDifference& minus(const Output& other) {
-    net_.clear();
-    difference(structure, i, gold(), other, [&](const Coordinate& at, double count) { net_.add(at, count); });
-    net_.finish();
-    return net_;
+  // The features of the right part minus those of the wrong one.
+  const NetDifference& difference_of(const Violation<Output>& violation) {
+    NetDifference& net = space_.net;
+    net.clear();
+    difference(structure, i, violation.right, violation.wrong.output,
+               [&](const Coordinate& at, double count) { net.add(at, count); });
+    net.finish();
+    return net;
   }
 
-  // By how much gold's score exceeds the other's.
+  // By how much the right part's score exceeds that of the wrong one.
   double margin(const NetDifference& net) const {
     double sum = 0.0;
     for (const auto& [at, value] : net.terms()) sum += weights.weight(at) * value;
@@ -84,7 +93,8 @@ class Visit {
   // Brings all weights of the example up to date.
   void settle() {
     const auto steps = static_cast<double>(step);
-    structure.rows_of(i, [&](std::uint32_t row) { weights.settle(row, steps); });
+    if constexpr (LazilyPenalised<S>)
+      structure.rows_of(i, [&](std::uint32_t row) { weights.settle(row, steps); });
     weights.settle(kConstantRow, steps);
   }
 
@@ -97,47 +107,62 @@ class Visit {
     for (const auto& [at, value] : net.terms()) {
       if (weights.shrinks_first()) weights.settle(at.row, static_cast<double>(step + 1));
       const double now = weights.update(at, sample_weight * change(at, value), static_cast<double>(step));
-      if (at.row == kConstantRow) structure.constant_changed(at.output, now);
+      if constexpr (WithConstants<S>)
+        if (at.row == kConstantRow) structure.constant_changed(at.output, now);
     }
   }
 
  private:
-  NetDifference& net_;
+  Space& space_;
   std::optional<Output> gold_;
 };
 
 template <Structure S>
-void tell_constants(S& structure, const WeightTable& weights) {
-  const SparseRows& rows = weights.current();
-  for (const Cell* c = rows.begin(kConstantRow); c != rows.end(kConstantRow); ++c)
-    structure.constant_changed(c->output, static_cast<double>(c->weight));
+void update_constants([[maybe_unused]] S& structure, const WeightTable& weights) {
+  if constexpr (WithConstants<S>) {
+    const SparseRows& rows = weights.current();
+    for (const Cell* c = rows.begin(kConstantRow); c != rows.end(kConstantRow); ++c)
+      structure.constant_changed(c->output, static_cast<double>(c->weight));
+  }
+}
+
+// Until the next call, example i has only some of its features.
+template <Structure S>
+void hide([[maybe_unused]] S& structure, [[maybe_unused]] std::size_t i, const Dropout& dropout,
+          [[maybe_unused]] std::uint64_t step) {
+  if constexpr (Droppable<S>)
+    structure.hide(i, dropout, step);
+  else if (dropout.active())
+    refuse("dropout", Tier::dropout, S::kName);
 }
 
 // Visits the examples in the given order. `step` counts examples since training began: the first one has step
 // 0, so that `WeightTable::averaged(steps)` is the mean of the weights after each example. `sample_weights`
-// are by example, or there are none. `first` is the number of example 0 among those of the whole pass.
+// are by example, or there are none. `first` is the number of example 0 among those of the whole pass. A pass
+// may be made in parts that add to the same counts: sums of losses do not depend on where it is cut.
 template <Structure S, class Rule>
-PassCounts online_pass(S& structure, WeightTable& weights, const Rule& rule,
-                       std::span<const std::uint32_t> order, std::span<const double> sample_weights,
-                       const Dropout& dropout, std::uint64_t& step, std::uint32_t first = 0) {
-  PassCounts counts;
-  NetDifference net;
+  requires std::invocable<const Rule&, Visit<S>&>
+void online_pass(S& structure, WeightTable& weights, const Rule& rule, std::span<const std::uint32_t> order,
+                 std::span<const double> sample_weights, const Dropout& dropout, std::uint64_t& step,
+                 PassCounts& counts, std::uint32_t first = 0) {
+  check_fit<S>(Rule::kName, rule.needs());
+  if (weights.penalised()) check_fit<S>("a penalty", Tier::penalties);
+  typename Visit<S>::Space space;
   for (const std::uint32_t i : order) {
     weights.visit(first + i);
-    if (dropout.active()) structure.hide(i, dropout, step);
-    Visit<S> visit(structure, weights, net, counts, i, sample_weights.empty() ? 1.0 : sample_weights[i],
+    if (dropout.active()) hide(structure, i, dropout, step);
+    Visit<S> visit(structure, weights, space, counts, i, sample_weights.empty() ? 1.0 : sample_weights[i],
                    step);
     if (weights.penalised()) {
       visit.settle();
-      tell_constants(structure, weights);
+      update_constants(structure, weights);
     }
     if (weights.shrinks_first()) weights.charge(rule.penalty_scale(step));
     rule(visit);
     if (weights.penalised() && !weights.shrinks_first()) weights.charge(rule.penalty_scale(step));
     ++step;
   }
-  if (dropout.active()) structure.hide(0, Dropout{}, 0);
-  return counts;
+  if (dropout.active()) hide(structure, 0, Dropout{}, 0);
 }
 
 }  // namespace marginalia

@@ -1,10 +1,10 @@
-// The online learners: what each does at an example. They name no structure; docs/learners.md has the
-// formulas.
+// The update rules of the online learners: what each does at an example. They name no structure, state which
+// tiers of the contract they need (`needs`, and the concept of their call operator), and ask for nothing of
+// outputs but violations; docs/learners.md has the formulas.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
 #include <stdexcept>
 #include <utility>
 #include <variant>
@@ -16,12 +16,15 @@ namespace marginalia {
 
 // Collins 2002: w += features(gold) - features(best) where they differ.
 struct PerceptronRule {
+  static constexpr const char* kName = "perceptron";
+  Tiers needs() const { return {}; }
   double penalty_scale(std::uint64_t) const { return 1.0; }
 
   template <Structure S>
   void operator()(Visit<S>& visit) const {
-    const Output& best = visit.structure.best(visit.i).output;
-    if (visit.is_wrong(best)) visit.apply(visit.minus(best), [](auto&&, double value) { return value; });
+    const auto& violation = visit.against(Against::best);
+    if (violation.found)
+      visit.apply(visit.difference_of(violation), [](auto&&, double value) { return value; });
   }
 };
 
@@ -29,55 +32,43 @@ struct PerceptronRule {
 // where gold is the best but not by more than `margin`. If several outputs are right, it is the best wrong
 // one that must be beaten.
 struct MarginRule {
+  static constexpr const char* kName = "margin";
   double margin = 0.0;
+  Tiers needs() const { return {}; }
   double penalty_scale(std::uint64_t) const { return 1.0; }
 
   template <Structure S>
   void operator()(Visit<S>& visit) const {
-    const std::vector<Scored> best = first_two(visit);
-    const auto plain = [](auto&&, double value) { return value; };
-    if (best.empty()) return;
-    if (visit.is_wrong(best[0].output)) {
-      visit.apply(visit.minus(best[0].output), plain);
-    } else if (best.size() > 1) {
-      const NetDifference& net = visit.minus(best[1].output);
-      if (visit.margin(net) <= margin) visit.apply(net, plain);
-    }
-  }
-
- private:
-  // The best output and, if that is right, the best that is not.
-  template <Structure S>
-  static std::vector<Scored> first_two(Visit<S>& visit) {
-    if (visit.right.complete()) return visit.structure.k_best(visit.i, 2);
-    std::vector<Scored> found = {visit.structure.best(visit.i)};
-    if (std::optional<Scored> other = visit.structure.best_wrong(visit.i)) found.push_back(std::move(*other));
-    return found;
+    const auto& violation = visit.against(Against::second);
+    if (!violation.found) return;
+    const NetDifference& net = visit.difference_of(violation);
+    if (violation.errors != 0 || visit.margin(net) <= margin)
+      visit.apply(net, [](auto&&, double value) { return value; });
   }
 };
 
-// The output that score and cost together like best, and by how much gold fails to beat it by its cost.
-template <Structure S, class Learn>
-void with_costly_best(Visit<S>& visit, const Costs& costs, Learn&& learn) {
-  const Output& best = visit.structure.best(visit.i, costs).output;
-  if (!visit.is_wrong(best)) return;
-  const double cost = costs.of(visit.right, best);
-  const NetDifference& net = visit.minus(best);
-  const double loss = cost - visit.margin(net);
+// The output that is best by score + cost, and by how much gold fails to beat it by its cost.
+template <CostSensitive S, class Learn>
+void with_costly_best(Visit<S>& visit, Learn&& learn) {
+  const auto& violation = visit.against(Against::costly);
+  if (!violation.found) return;
+  const NetDifference& net = visit.difference_of(violation);
+  const double loss = violation.cost - visit.margin(net);
   visit.counts.loss += std::max(loss, 0.0);
   if (loss > 0.0 && !net.terms().empty()) learn(net, loss);
 }
 
 // Crammer et al. 2006: the smallest change that makes gold beat the other output by its cost, held back by C.
 struct PassiveAggressiveRule {
+  static constexpr const char* kName = "pa";
   enum class Kind { hard, linear, squared } kind = Kind::linear;  // PA, PA-I, PA-II
   double c = 1.0;
-  std::shared_ptr<const Costs> costs;
+  Tiers needs() const { return Tier::costs; }
   double penalty_scale(std::uint64_t) const { return 1.0; }
 
-  template <Structure S>
+  template <CostSensitive S>
   void operator()(Visit<S>& visit) const {
-    with_costly_best(visit, *costs, [&](const NetDifference& net, double loss) {
+    with_costly_best(visit, [&](const NetDifference& net, double loss) {
       const double norm = net.squared_norm();
       const double tau = kind == Kind::squared  ? loss / (norm + 0.5 / c)
                          : kind == Kind::linear ? std::min(c, loss / norm)
@@ -89,14 +80,15 @@ struct PassiveAggressiveRule {
 
 // Crammer et al. 2009 with a diagonal of variances: sure weights move less.
 struct ArowRule {
+  static constexpr const char* kName = "arow";
   double r = 1.0;
-  std::shared_ptr<const Costs> costs;
+  Tiers needs() const { return Tier::costs; }
   double penalty_scale(std::uint64_t) const { return 1.0; }
 
-  template <Structure S>
+  template <CostSensitive S>
   void operator()(Visit<S>& visit) const {
     if (!visit.weights.has_variances()) throw std::invalid_argument("AROW needs weights with variances");
-    with_costly_best(visit, *costs, [&](const NetDifference& net, double loss) {
+    with_costly_best(visit, [&](const NetDifference& net, double loss) {
       double confidence = 0.0;
       for (const auto& [at, value] : net.terms()) confidence += value * value * visit.weights.variance(at);
       const double beta = 1.0 / (confidence + r), alpha = loss * beta;
@@ -113,20 +105,20 @@ struct ArowRule {
 // more, so that rounding leaves nothing to do. `local`: scores are normalised choice by choice, and a step
 // may have to be followed by others.
 struct CorrectionRule {
+  static constexpr const char* kName = "correction";
   static constexpr double kMore = 1.01;
   double margin = 0.0;
   bool local = false;
+  Tiers needs() const { return Tiers().with(Tier::steps, local); }
   double penalty_scale(std::uint64_t) const { return 1.0; }
 
   template <Structure S>
   void operator()(Visit<S>& visit) const {
-    const std::vector<Scored> two = visit.structure.k_best(visit.i, 2);
-    if (two.empty()) return;
-    const bool wrong = visit.is_wrong(two[0].output);
-    if (!wrong && two.size() < 2) return;
-    const Scored& other = two[wrong ? 0 : 1];
-    const NetDifference& net = visit.minus(other.output);
-    const double lead = local ? log_probability(visit) - other.score : visit.margin(net);
+    const auto& violation = visit.against(Against::second);
+    if (!violation.found) return;
+    const bool wrong = violation.errors != 0;
+    const NetDifference& net = visit.difference_of(violation);
+    const double lead = local ? log_probability(visit) - violation.wrong.score : visit.margin(net);
     if (lead >= margin && !(wrong && local)) return;
     const double missing = lead < margin ? kMore * margin - lead : margin;  // a beam may lose the best
     visit.counts.loss += missing;
@@ -138,7 +130,7 @@ struct CorrectionRule {
  private:
   template <Structure S>
   static double log_probability(Visit<S>& visit) {
-    double score = -local_expectations(visit.structure, visit.i, NoMeans{});
+    double score = -expectations(visit.structure, visit.i, true, NoMeans{});
     visit.structure.features_of(visit.i, visit.gold(), [&](const Coordinate& at, double count) {
       score += count * visit.weights.weight(at);
     });
@@ -149,19 +141,22 @@ struct CorrectionRule {
 // Stochastic gradient of the negative log-likelihood, with a rate that falls exponentially (Tsuruoka 2009):
 // rate * decay^(step / examples). Only weights that have room are learned.
 struct GradientRule {
+  static constexpr const char* kName = "gradient";
   double rate = 0.1, decay = 0.85;
   double examples = 1.0;
   bool local = false;  // each label a choice given gold's labels before it, instead of whole outputs
   double rate_at(std::uint64_t step) const {
     return rate * std::pow(decay, static_cast<double>(step) / examples);
   }
+  Tiers needs() const { return Tiers().with(Tier::steps, local).with(Tier::expectations, !local); }
   double penalty_scale(std::uint64_t step) const { return rate_at(step); }
 
   template <Structure S>
+    requires Probabilistic<S> || Stepwise<S>
   void operator()(Visit<S>& visit) const {
     const double eta = rate_at(visit.step) * visit.sample_weight;
     WeightTable& weights = visit.weights;
-    const bool complete = visit.right.complete();
+    const bool complete = marginalia::complete(visit.structure, visit.i);
     double log_right = 0.0;  // of the sum over all right outputs
     if (complete)
       visit.structure.features_of(visit.i, visit.gold(), [&](const Coordinate& at, double count) {
@@ -176,10 +171,9 @@ struct GradientRule {
         changes.emplace_back(cell, sign * means[k]);
       });
     };
-    const double log_z = local ? local_expectations(visit.structure, visit.i, collect)
-                               : visit.structure.expectations(visit.i, collect);
+    const double log_z = expectations(visit.structure, visit.i, local, collect);
     sign = eta;
-    if (!complete) log_right = visit.structure.right_expectations(visit.i, collect);
+    if (!complete) log_right = right_expectations(visit.structure, visit.i, collect);
     if (complete)
       visit.structure.features_of(visit.i, visit.gold(), [&](const Coordinate& at, double count) {
         const std::size_t cell = weights.current().place_of(at);
@@ -187,7 +181,7 @@ struct GradientRule {
       });
     if (weights.shrinks_first()) visit.settle();
     for (const auto& [cell, change] : changes) weights.add_to_cell(cell, change);
-    tell_constants(visit.structure, weights);
+    update_constants(visit.structure, weights);
     visit.counts.loss += visit.sample_weight * (log_z - log_right);
     ++visit.counts.updates;
   }

@@ -5,9 +5,9 @@
 
 namespace marginalia {
 
-void best_of(const Lattice& lattice, ViterbiSpace& space, Scored& best) {
+void best_of(const Lattice& lattice, ViterbiSpace& space, ScoredLabels& best) {
   if (lattice.shape->beam != 0) {
-    std::vector<Scored> found = beam_search(lattice, lattice.shape->beam);
+    std::vector<ScoredLabels> found = beam_search(lattice, lattice.shape->beam);
     if (!found.empty()) {
       best = std::move(found.front());
       return;
@@ -17,14 +17,14 @@ void best_of(const Lattice& lattice, ViterbiSpace& space, Scored& best) {
   best.score = viterbi(lattice, space, best.output.data());
 }
 
-std::vector<Scored> k_best_of(const Lattice& lattice, std::size_t k, ViterbiSpace& space) {
+std::vector<ScoredLabels> k_best_of(const Lattice& lattice, std::size_t k, ViterbiSpace& space) {
   if (lattice.shape->beam != 0) {
-    std::vector<Scored> found = beam_search(lattice, lattice.shape->beam);
+    std::vector<ScoredLabels> found = beam_search(lattice, lattice.shape->beam);
     if (found.size() > k) found.resize(k);
     return found;
   }
   if (k == 2) return two_best(lattice, space.best);
-  std::vector<Scored> found;
+  std::vector<ScoredLabels> found;
   KBest search(lattice);
   std::vector<std::uint32_t> labels(lattice.length);
   while (found.size() < k) {

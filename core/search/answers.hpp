@@ -4,15 +4,15 @@
 #include <cstddef>
 #include <vector>
 
+#include "search/labels.hpp"
 #include "search/lattice.hpp"
-#include "search/structure.hpp"
 #include "search/viterbi.hpp"
 
 namespace marginalia {
 
-void best_of(const Lattice& lattice, ViterbiSpace& space, Scored& best);
+void best_of(const Lattice& lattice, ViterbiSpace& space, ScoredLabels& best);
 
 // At most k outputs, best first.
-std::vector<Scored> k_best_of(const Lattice& lattice, std::size_t k, ViterbiSpace& space);
+std::vector<ScoredLabels> k_best_of(const Lattice& lattice, std::size_t k, ViterbiSpace& space);
 
 }  // namespace marginalia

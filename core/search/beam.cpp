@@ -39,7 +39,7 @@ double step(const Lattice& lattice, const std::vector<std::vector<Candidate>>& k
 
 }  // namespace
 
-std::vector<Scored> beam_search(const Lattice& lattice, std::size_t width) {
+std::vector<ScoredLabels> beam_search(const Lattice& lattice, std::size_t width) {
   if (lattice.length == 0) return {{{}, 0.0}};
   std::vector<std::vector<Candidate>> kept(lattice.length);
   for (std::size_t t = 0; t < lattice.length; ++t) {
@@ -54,7 +54,7 @@ std::vector<Scored> beam_search(const Lattice& lattice, std::size_t width) {
       }
     keep_best(kept[t], width);
   }
-  std::vector<Scored> found;
+  std::vector<ScoredLabels> found;
   for (const Candidate& last : kept.back()) {
     found.push_back({std::vector<std::uint32_t>(lattice.length), last.score});
     const Candidate* at = &last;

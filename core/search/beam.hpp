@@ -3,14 +3,14 @@
 
 #include <vector>
 
+#include "search/labels.hpp"
 #include "search/lattice.hpp"
-#include "search/structure.hpp"
 
 namespace marginalia {
 
 // From left to right, of all continuations of the kept label sequences the `width` best are kept. What is
 // kept at the end, best first; nothing if no kept sequence could be finished legally. Ties go to the earlier
 // one.
-std::vector<Scored> beam_search(const Lattice& lattice, std::size_t width);
+std::vector<ScoredLabels> beam_search(const Lattice& lattice, std::size_t width);
 
 }  // namespace marginalia

@@ -20,7 +20,7 @@ struct Way {
 }  // namespace
 
 // ways[t][state][went wrong?]
-std::optional<Scored> best_wrong(const Lattice& lattice, const RightLabels& right) {
+std::optional<ScoredLabels> best_wrong(const Lattice& lattice, const RightLabels& right) {
   const std::size_t n = lattice.labels(), length = lattice.length;
   if (length == 0) return std::nullopt;
   const std::size_t width = 2 * lattice.states(length - 1);
@@ -47,15 +47,15 @@ std::optional<Scored> best_wrong(const Lattice& lattice, const RightLabels& righ
     last.take(ways[from].score + lattice.constants->end[state % n], from);
   }
   if (last.score == kIllegal) return std::nullopt;
-  Scored found{Output(length), last.score};
+  ScoredLabels found{Labels(length), last.score};
   for (std::size_t at = last.from, t = length; t-- > 0; at = ways[at].from)
     found.output[t] = static_cast<std::uint32_t>(at % width / 2 % n);
   return found;
 }
 
 // ways[place][type that ends there][went wrong?]
-std::optional<Scored> best_wrong(const SegmentShape& shape, const SegmentConstants& constants,
-                                 const SegmentScores& scores, const RightLabels& right) {
+std::optional<ScoredLabels> best_wrong(const SegmentShape& shape, const SegmentConstants& constants,
+                                       const SegmentScores& scores, const RightLabels& right) {
   const std::size_t types = shape.types(), width = 2 * types, length = scores.length;
   if (length == 0) return std::nullopt;
   std::vector<Way> ways((length + 1) * width), entering(width);
@@ -87,7 +87,7 @@ std::optional<Scored> best_wrong(const SegmentShape& shape, const SegmentConstan
     last.take(ways[from].score + constants.end[s], from);
   }
   if (last.score == kIllegal) return std::nullopt;
-  Scored found{Output(length), last.score};
+  ScoredLabels found{Labels(length), last.score};
   for (std::size_t at = last.from, end = length; end > 0; at = ways[at].from) {
     const std::size_t begin = end - ways[at].tokens;
     shape.write({begin, end - 1, static_cast<std::uint32_t>(at % width / 2)}, found.output);

@@ -7,16 +7,16 @@
 #include <optional>
 
 #include "features/right.hpp"
+#include "search/labels.hpp"
 #include "search/lattice.hpp"
 #include "search/segment_search.hpp"
-#include "search/structure.hpp"
 
 namespace marginalia {
 
-std::optional<Scored> best_wrong(const Lattice& lattice, const RightLabels& right);
+std::optional<ScoredLabels> best_wrong(const Lattice& lattice, const RightLabels& right);
 
 // The scores are those of the whole sentence.
-std::optional<Scored> best_wrong(const SegmentShape& shape, const SegmentConstants& constants,
-                                 const SegmentScores& scores, const RightLabels& right);
+std::optional<ScoredLabels> best_wrong(const SegmentShape& shape, const SegmentConstants& constants,
+                                       const SegmentScores& scores, const RightLabels& right);
 
 }  // namespace marginalia

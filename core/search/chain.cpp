@@ -9,21 +9,26 @@
 
 namespace marginalia {
 
-Chain::Chain(const ChainShape& shape, const Examples& examples, const SparseRows& weights)
-    : shape_(shape), examples_(examples), weights_(weights), edge_weights_(weights), constants_(shape) {
+Chain::Chain(const ChainShape& shape, const ChainData& data, const SparseRows& weights)
+    : shape_(shape),
+      examples_(data.examples),
+      costs_(data.costs),
+      weights_(weights),
+      edge_weights_(weights),
+      constants_(shape) {
   for (const Cell* c = weights.begin(kConstantRow); c != weights.end(kConstantRow); ++c)
     constants_.set(shape, c->output, c->weight);
   lattice_.shape = &shape_;
   lattice_.constants = &constants_;
 }
 
-Output Chain::gold(std::size_t i) {
+Labels Chain::gold(std::size_t i) {
   const RightLabels one = right(i);
   if (one.complete()) return {one.ids(), one.ids() + one.size()};
   lattice_of(i);
   lattice_.finish();
   allow_right(i);
-  Scored best;
+  ScoredLabels best;
   best_of(lattice_, space_, best);
   if (best.score == kIllegal) throw std::domain_error("an example has no right output that is legal");
   return best.output;
@@ -67,34 +72,33 @@ const Lattice& Chain::lattice_of(std::size_t i) {
   return lattice_;
 }
 
-const Scored& Chain::best_of_lattice() {
+const ScoredLabels& Chain::best_of_lattice() {
   lattice_.finish();
   best_of(lattice_, space_, best_);
   return best_;
 }
 
-const Scored& Chain::best(std::size_t i) {
+const ScoredLabels& Chain::best(std::size_t i) {
   lattice_of(i);
   return best_of_lattice();
 }
 
-const Scored& Chain::best(std::size_t i, const Costs& costs) {
+const ScoredLabels& Chain::costly_best(std::size_t i) {
   const RightLabels one = right(i);
   const std::uint32_t n = shape_.labels;
-  if (costs.labels != n) throw std::invalid_argument("the costs are those of other labels");
   lattice_of(i);
   for (std::size_t t = 0; t < one.size(); ++t)
-    for (std::uint32_t c = 0; c < n; ++c) lattice_.node[t * n + c] += costs.of(one, t, c);
+    for (std::uint32_t c = 0; c < n; ++c) lattice_.node[t * n + c] += costs_->of(one, t, c);
   return best_of_lattice();
 }
 
-std::vector<Scored> Chain::k_best(std::size_t i, std::size_t k) {
+std::vector<ScoredLabels> Chain::k_best(std::size_t i, std::size_t k) {
   lattice_of(i);
   lattice_.finish();
   return k_best_of(lattice_, k, space_);
 }
 
-std::optional<Scored> Chain::best_wrong(std::size_t i) {
+std::optional<ScoredLabels> Chain::best_wrong(std::size_t i) {
   lattice_of(i);
   lattice_.finish();
   return marginalia::best_wrong(lattice_, right(i));

@@ -1,7 +1,8 @@
-// The chain structure: examples and weights in, answers to the four questions out.
+// The chain structure: examples and weights in, answers to a learner's questions out.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <utility>
@@ -10,33 +11,59 @@
 #include "features/examples.hpp"
 #include "search/answers.hpp"
 #include "search/forward_backward.hpp"
+#include "search/labels.hpp"
 #include "search/lattice.hpp"
-#include "search/structure.hpp"
 #include "search/viterbi.hpp"
 #include "weights/table.hpp"
 
 namespace marginalia {
 
+// Examples, and what wrong labels cost.
+struct ChainData {
+  const Examples& examples;
+  std::shared_ptr<const LabelCosts> costs;
+
+  std::size_t size() const { return examples.sentences(); }
+  std::size_t parts() const { return examples.tokens(); }
+  std::uint32_t most_row() const { return examples.most_row(); }
+  bool can_hide() const { return examples.can_hide(); }
+  bool complete() const { return examples.sets.size() == 0; }
+  void check_gold(const ChainShape& shape) const {
+    marginalia::check_gold(examples.gold, examples.sets, parts(), shape.labels);
+  }
+};
+
+// The same, for looking only: chains have all their features from the start.
+inline const ChainData& closed(const ChainData& data) {
+  return data;
+}
+
 class Chain {
  public:
-  // Both must outlive the chain.
-  Chain(const ChainShape& shape, const Examples& examples, const SparseRows& weights);
+  using Output = Labels;
+  static constexpr const char* kName = "chain";
+
+  // All must outlive the chain.
+  Chain(const ChainShape& shape, const ChainData& data, const SparseRows& weights);
 
   std::size_t size() const { return examples_.sentences(); }
-  RightLabels right(std::size_t i) const { return right_labels(examples_, i); }
-  Output gold(std::size_t i);
-  const Scored& best(std::size_t i);
-  const Scored& best(std::size_t i, const Costs& costs);
-  std::vector<Scored> k_best(std::size_t i, std::size_t k);
+  std::size_t parts(std::size_t i) const { return right(i).size(); }
+  Labels gold(std::size_t i);
+  std::size_t errors(std::size_t i, const Labels& y) const { return errors_of(right(i), y); }
+  const ScoredLabels& best(std::size_t i);
+  std::vector<ScoredLabels> k_best(std::size_t i, std::size_t k);
+  double cost(std::size_t i, const Labels& y) const { return costs_->of(right(i), y); }
+  const ScoredLabels& costly_best(std::size_t i);
+  bool complete(std::size_t i) const { return right(i).complete(); }
   template <class Sink>
-  void features_of(std::size_t i, const Output& y, Sink&& sink) const;
+  void features_of(std::size_t i, const Labels& y, Sink&& sink) const;
   template <class Sink>
-  void difference(std::size_t i, const Output& y, const Output& z, Sink&& sink) const;
+  void difference(std::size_t i, const Labels& y, const Labels& z, Sink&& sink) const;
   template <class Means>
   double expectations(std::size_t i, Means&& means) {
     return expect(i, lattice_of(i), means);
   }
-  std::optional<Scored> best_wrong(std::size_t i);
+  std::optional<ScoredLabels> best_wrong(std::size_t i);
   template <class Means>
   double right_expectations(std::size_t i, Means&& means) {
     lattice_of(i);
@@ -54,9 +81,10 @@ class Chain {
   void constant_changed(std::size_t at, double value) { constants_.set(shape_, at, value); }
 
  private:
+  RightLabels right(std::size_t i) const { return right_labels(examples_, i); }
   Example at(std::size_t i) const { return hides_ ? example(thinned_, 0) : example(examples_, i); }
   const Lattice& lattice_of(std::size_t i);
-  const Scored& best_of_lattice();
+  const ScoredLabels& best_of_lattice();
   void allow_right(std::size_t i);
   template <class Means>
   double expect(std::size_t i, const Lattice& lattice, Means& means);
@@ -89,13 +117,14 @@ class Chain {
 
   const ChainShape& shape_;
   const Examples& examples_;
+  const std::shared_ptr<const LabelCosts> costs_;
   const SparseRows& weights_;
   EdgeWeightsOf<SparseRows> edge_weights_;
   ChainConstants constants_;
   Lattice lattice_;
   ViterbiSpace space_;
   ForwardBackwardSpace probabilities_;
-  Scored best_;
+  ScoredLabels best_;
   std::vector<std::uint8_t> mask_;
   Examples thinned_;
   mutable std::vector<double> scaled_;
@@ -131,7 +160,7 @@ void Chain::triple_feature(const std::uint32_t* y, std::size_t t, double count, 
 }
 
 template <class Sink>
-void Chain::features_of(std::size_t i, const Output& y, Sink&& sink) const {
+void Chain::features_of(std::size_t i, const Labels& y, Sink&& sink) const {
   const Example x = at(i);
   for (std::size_t t = 0; t < x.length; ++t) {
     label_features(x, y.data(), t, 1.0, sink);
@@ -142,7 +171,7 @@ void Chain::features_of(std::size_t i, const Output& y, Sink&& sink) const {
 }
 
 template <class Sink>
-void Chain::difference(std::size_t i, const Output& y, const Output& z, Sink&& sink) const {
+void Chain::difference(std::size_t i, const Labels& y, const Labels& z, Sink&& sink) const {
   const Example x = at(i);
   std::size_t since = 3;  // tokens since y and z last differed
   for (std::size_t t = 0; t < x.length; ++t) {
@@ -251,6 +280,7 @@ void Chain::rows_of(std::size_t i, F&& f) const {
   }
 }
 
-static_assert(StepwiseStructure<Chain>);
+static_assert(CostSensitive<Chain> && Probabilistic<Chain> && Stepwise<Chain> && PartiallyLabelled<Chain> &&
+              Droppable<Chain> && WithConstants<Chain> && LazilyPenalised<Chain>);
 
 }  // namespace marginalia

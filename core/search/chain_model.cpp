@@ -61,7 +61,7 @@ Lattice& ChainModel::lattice(const Program& program, const TokenTable& table, st
 std::vector<std::int32_t> ChainModel::best(const Program& program, const TokenTable& table,
                                            Space& space) const {
   std::vector<std::int32_t> labels(table.sentence.back());
-  Scored found;
+  ScoredLabels found;
   for (std::size_t s = 0; s < table.sentences(); ++s) {
     Lattice& scores = lattice(program, table, s, space);
     scores.finish();
@@ -83,13 +83,13 @@ std::vector<std::int32_t> ChainModel::voted(const Program& program, const TokenT
   for (std::size_t s = 0; s < table.sentences(); ++s) {
     Lattice& scores = lattice(program, table, s, space);
     scores.finish();
-    const std::vector<Scored> candidates = k_best_of(scores, k, space.viterbi);
+    const std::vector<ScoredLabels> candidates = k_best_of(scores, k, space.viterbi);
     features.clear();
     for_features(program, table, s, space, [&](const Feature& f) {
       if (!f.edge || f.token > 0) features.push_back(f);
     });
     Ballot ballot(candidates.size());
-    const auto add = [&](const Output& y, std::size_t j, double count) {
+    const auto add = [&](const Labels& y, std::size_t j, double count) {
       for (const Feature& f : features)
         ballot.add(j, f.row, f.edge ? y[f.token - 1] * n + y[f.token] : y[f.token],
                    count * static_cast<double>(f.value));
@@ -101,7 +101,7 @@ std::vector<std::int32_t> ChainModel::voted(const Program& program, const TokenT
       add(candidates[j].output, j, 1.0);
       add(candidates[0].output, j, -1.0);
     }
-    const Output& chosen = candidates.at(candidates.empty() ? 0 : ballot.winner(log)).output;
+    const Labels& chosen = candidates.at(candidates.empty() ? 0 : ballot.winner(log)).output;
     for (const std::uint32_t label : chosen) labels.push_back(static_cast<std::int32_t>(label));
   }
   return labels;
@@ -112,7 +112,7 @@ ConstrainedLabels ChainModel::constrain(const Program& program, const TokenTable
                                         std::span<const std::uint8_t> chosen, const Rules& rules,
                                         const std::vector<Places>& places, Space& space) const {
   return constrained_labels(table, labels, shape_.labels, chosen, rules, places,
-                            [&](std::size_t s, const Demands& demands, const Output& free) {
+                            [&](std::size_t s, const Demands& demands, const Labels& free) {
                               Lattice& scores = lattice(program, table, s, space);
                               scores.finish();
                               return constrained(ChainWalks{scores}, demands, free);
@@ -130,7 +130,7 @@ Confidences ChainModel::confidences(const Program& program, const TokenTable& ta
     space.factor = factor;
   }
   return confidences_of(table, labels, sentences, spelling,
-                        [&](std::size_t s, const Output& y, Claims& claims, std::span<double> tokens) {
+                        [&](std::size_t s, const Labels& y, Claims& claims, std::span<double> tokens) {
                           Lattice& scores = lattice(program, table, s, space);
                           scores.finish();
                           if (factor != 1.0) scores.scale(factor, *space.scaled);

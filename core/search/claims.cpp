@@ -99,8 +99,8 @@ OutputsOf::OutputsOf(const TokenTable& table, std::span<const std::int32_t> labe
     throw std::invalid_argument("confidence: sentences are not in order");
 }
 
-Output OutputsOf::output(std::size_t s) const {
-  return Output(labels_.begin() + table_.sentence[s], labels_.begin() + table_.sentence[s + 1]);
+Labels OutputsOf::output(std::size_t s) const {
+  return Labels(labels_.begin() + table_.sentence[s], labels_.begin() + table_.sentence[s + 1]);
 }
 
 std::vector<std::size_t> OutputsOf::sentences(std::size_t s) {

@@ -9,7 +9,7 @@
 
 #include "base/schemes.hpp"
 #include "base/table.hpp"
-#include "search/structure.hpp"
+#include "search/labels.hpp"
 
 namespace marginalia {
 
@@ -75,7 +75,7 @@ class OutputsOf {
  public:
   OutputsOf(const TokenTable& table, std::span<const std::int32_t> labels,
             std::span<const std::uint32_t> sentences, std::size_t known_labels);
-  Output output(std::size_t s) const;
+  Labels output(std::size_t s) const;
   std::vector<std::size_t> sentences(std::size_t s);  // to be asked for s = 0, 1, 2 ...
 
  private:
@@ -93,7 +93,7 @@ Confidences confidences_of(const TokenTable& table, std::span<const std::int32_t
   Confidences found;
   std::vector<double> tokens;
   for (std::size_t s = 0; s < table.sentences(); ++s) {
-    const Output y = outputs.output(s);
+    const Labels y = outputs.output(s);
     Claims claims = claims_of(spelling, y, outputs.sentences(s));
     tokens.assign(spelling.prefix.empty() ? y.size() : 0, 0.0);
     const double whole = probability(s, y, claims, std::span<double>(tokens));

@@ -17,7 +17,7 @@ namespace marginalia {
 
 // An output that meets demands as well as can be.
 struct Constrained {
-  Output output;
+  Labels output;
   std::uint32_t violations = 0;
   bool exact = true;  // is it known that no other one meets them better, or as well with a higher score?
 };
@@ -28,11 +28,11 @@ inline constexpr std::size_t kWidth = 2048;      // places at a token, where all
 // `free` is the best of all outputs. Demands are only watched once an output breaks them: if the best output
 // under some of the demands breaks no others, it is the best under all of them.
 template <class Walks>
-Constrained constrained(const Walks& walks, const Demands& demands, const Output& free) {
+Constrained constrained(const Walks& walks, const Demands& demands, const Labels& free) {
   std::vector<std::size_t> broken;
   Constrained found{free, demands.violations(free, broken), true};
   if (found.violations == 0) return found;
-  const auto offer = [&](const Output& output) {
+  const auto offer = [&](const Labels& output) {
     broken.clear();
     const std::uint32_t violations = demands.violations(output, broken);
     const Merit merit{violations, walks.score(output)};
@@ -47,7 +47,7 @@ Constrained constrained(const Walks& walks, const Demands& demands, const Output
                                   [&](std::size_t demand) { return more.has(demand) || more.add(demand); });
     ConstrainedSearch<Walks> search(walks, demands, more, false);
     if (room && search.run()) {
-      const std::optional<Output> best = search.best();
+      const std::optional<Labels> best = search.best();
       if (!best) return found;  // there is no legal output: the free one is as good as any
       watch = more;
       const std::uint32_t violations = offer(*best);
@@ -57,7 +57,7 @@ Constrained constrained(const Walks& walks, const Demands& demands, const Output
     // Too much to remember. What is left of the product if only the best places count ...
     ConstrainedSearch<Walks> narrow(walks, demands, more, false, kWidth);
     if (narrow.run())
-      if (const std::optional<Output> best = narrow.best()) offer(*best);
+      if (const std::optional<Labels> best = narrow.best()) offer(*best);
     break;
   }
   // ... and the outputs that meet what can be remembered, one after another: if one of them meets everything,
@@ -66,7 +66,7 @@ Constrained constrained(const Walks& walks, const Demands& demands, const Output
   ConstrainedSearch<Walks> search(walks, demands, watch, true);
   if (!search.run()) return found;
   for (std::size_t i = 0; i < kMostTried; ++i) {
-    const std::optional<Output> next = search.next();
+    const std::optional<Labels> next = search.next();
     if (!next) break;
     if (offer(*next) == 0) return {*next, 0, true};
     found.exact = false;
@@ -79,7 +79,7 @@ template <class Walks>
 class ConstrainedOutputs {
  public:
   // All must outlive it.
-  ConstrainedOutputs(const Walks& walks, const Demands& demands, const Output& free)
+  ConstrainedOutputs(const Walks& walks, const Demands& demands, const Labels& free)
       : demands_(demands),
         best_(constrained(walks, demands, free)),
         watch_(demands),
@@ -92,11 +92,11 @@ class ConstrainedOutputs {
 
   const Constrained& best() const { return best_; }
 
-  std::optional<Output> next() {
+  std::optional<Labels> next() {
     if (given_++ == 0) return best_.output;
     if (given_ == 2) runs_ = search_.run();
     for (std::size_t tried = 0; runs_ && tried < kMostTried; ++tried) {
-      std::optional<Output> output = search_.next();
+      std::optional<Labels> output = search_.next();
       if (!output) break;
       std::vector<std::size_t> broken;
       const std::uint32_t violations = demands_.violations(*output, broken);
@@ -141,7 +141,7 @@ ConstrainedLabels constrained_labels(const TokenTable& table, std::span<const st
     if (chosen[s] == 0) continue;
     const auto first = all.labels.begin() + table.sentence[s],
                last = all.labels.begin() + table.sentence[s + 1];
-    const Output free(first, last);
+    const Labels free(first, last);
     const Demands demands(rules, places[s], free.size());
     broken.clear();
     if (demands.violations(free, broken) == 0) continue;

@@ -13,8 +13,8 @@
 
 #include "base/hash.hpp"
 #include "search/constraints.hpp"
+#include "search/labels.hpp"
 #include "search/lattice.hpp"
-#include "search/structure.hpp"
 
 namespace marginalia {
 
@@ -41,9 +41,9 @@ class ConstrainedSearch {
   // False if that would take too much memory or time.
   bool run();
   // After run(): the best output; nothing if the structure has no legal one.
-  std::optional<Output> best() const;
+  std::optional<Labels> best() const;
   // After run(), if all are kept: output after output, best first; nothing when there are no more.
-  std::optional<Output> next();
+  std::optional<Labels> next();
 
  private:
   static constexpr std::uint32_t kNone = UINT32_MAX;
@@ -100,7 +100,7 @@ class ConstrainedSearch {
   Merit least_good(const Layer& layer) const;
   void push(const Merit& so_far, const Step& step);
   void expand(const Step& step, std::uint32_t number);
-  Output output_of(std::uint32_t step) const;
+  Labels output_of(std::uint32_t step) const;
 
   const Walks& walks_;
   const Demands& demands_;
@@ -266,8 +266,8 @@ bool ConstrainedSearch<Walks>::run() {
 }
 
 template <class Walks>
-std::optional<Output> ConstrainedSearch<Walks>::best() const {
-  Output output(walks_.length());
+std::optional<Labels> ConstrainedSearch<Walks>::best() const {
+  Labels output(walks_.length());
   if (walks_.length() == 0) return output;
   if (end_.places.empty()) return std::nullopt;
   std::size_t end = walks_.length();
@@ -301,11 +301,11 @@ void ConstrainedSearch<Walks>::expand(const Step& step, std::uint32_t number) {
 }
 
 template <class Walks>
-std::optional<Output> ConstrainedSearch<Walks>::next() {
+std::optional<Labels> ConstrainedSearch<Walks>::next() {
   if (walks_.length() == 0) {
     if (started_) return std::nullopt;
     started_ = true;
-    return Output{};
+    return Labels{};
   }
   if (!started_ && !end_.places.empty()) {
     const auto last = static_cast<std::uint32_t>(walks_.length() - 1);
@@ -325,8 +325,8 @@ std::optional<Output> ConstrainedSearch<Walks>::next() {
 
 // An open step knows how many tokens its part has: those of the arc by which it was left.
 template <class Walks>
-Output ConstrainedSearch<Walks>::output_of(std::uint32_t number) const {
-  Output output(walks_.length());
+Labels ConstrainedSearch<Walks>::output_of(std::uint32_t number) const {
+  Labels output(walks_.length());
   for (; number != kNone; number = steps_[number].parent) {
     const Step& step = steps_[number];
     if (!step.open) continue;

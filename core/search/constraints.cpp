@@ -85,7 +85,7 @@ Demands::Demands(const Rules& rules, const Places& places, std::size_t length)
   most_.resize(most_.size() + rules.orders.size() + rules.neighbours.size() + places.spans.size(), 1);
 }
 
-std::uint32_t Demands::violations(const Output& y, std::vector<std::size_t>& broken) const {
+std::uint32_t Demands::violations(const Labels& y, std::vector<std::size_t>& broken) const {
   const std::uint32_t of_tokens = Watch(*this).violations(y);
   std::uint32_t all = of_tokens;
   for (std::size_t demand = 0; demand < remembering(); ++demand) {
@@ -189,7 +189,7 @@ Watch::Left Watch::leave(std::size_t t, std::uint32_t label, std::uint8_t after,
   return left;
 }
 
-std::uint32_t Watch::violations(const Output& y) const {
+std::uint32_t Watch::violations(const Labels& y) const {
   std::uint64_t memory = kStart;
   std::uint32_t found = 0;
   for (std::size_t t = 0; t < y.size(); ++t) {

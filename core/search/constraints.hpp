@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "search/claims.hpp"
-#include "search/structure.hpp"
+#include "search/labels.hpp"
 
 namespace marginalia {
 
@@ -76,7 +76,7 @@ class Demands {
   }
 
   // How often an output breaks them; `broken` gets the numbers of those that need a memory and are not met.
-  std::uint32_t violations(const Output& y, std::vector<std::size_t>& broken) const;
+  std::uint32_t violations(const Labels& y, std::vector<std::size_t>& broken) const;
 
  private:
   friend class Watch;
@@ -107,7 +107,7 @@ class Watch {
   // A token with this label is left for one in the given relation to it: what is remembered then.
   Left leave(std::size_t t, std::uint32_t label, std::uint8_t after, std::uint64_t memory) const;
 
-  std::uint32_t violations(const Output& y) const;
+  std::uint32_t violations(const Labels& y) const;
 
  private:
   struct Field {

@@ -174,7 +174,7 @@ TwoWays ways_into(const Lattice& lattice, std::size_t t, std::size_t state, cons
 
 }  // namespace
 
-std::vector<Scored> two_best(const Lattice& lattice, std::vector<double>& forward) {
+std::vector<ScoredLabels> two_best(const Lattice& lattice, std::vector<double>& forward) {
   const std::size_t length = lattice.length, n = lattice.labels(), width = lattice.states(length);
   if (length == 0) return {{{}, 0.0}};
   forward_scores(lattice, forward);
@@ -193,7 +193,7 @@ std::vector<Scored> two_best(const Lattice& lattice, std::vector<double>& forwar
     state = ways.state;
     labels[t - 1] = static_cast<std::uint32_t>(state % n);
   }
-  std::vector<Scored> found = {{labels, path_score(lattice, labels.data())}};
+  std::vector<ScoredLabels> found = {{labels, path_score(lattice, labels.data())}};
   if (least_loss == -kIllegal) return found;
   state = turn_state;
   for (std::size_t t = turn;; --t) {

@@ -11,8 +11,8 @@
 #include <queue>
 #include <vector>
 
+#include "search/labels.hpp"
 #include "search/lattice.hpp"
-#include "search/structure.hpp"
 
 namespace marginalia {
 
@@ -74,6 +74,6 @@ class KBest {
 
 // The best two outputs (fewer if there are fewer), as a margin learner asks for at every step: the second one
 // leaves the best path once, so it is found without a heap.
-std::vector<Scored> two_best(const Lattice& lattice, std::vector<double>& forward);
+std::vector<ScoredLabels> two_best(const Lattice& lattice, std::vector<double>& forward);
 
 }  // namespace marginalia

@@ -11,7 +11,7 @@ SegmentClaims::SegmentClaims(const SegmentShape& shape, const Spelling& spelling
   for (std::uint32_t s = 0; s < shape.types(); ++s) type_[spelling.type[shape.begin_label[s]]] = s;
 }
 
-double SegmentClaims::probability(const SegmentConstants& constants, const Output& y, Claims& claims,
+double SegmentClaims::probability(const SegmentConstants& constants, const Labels& y, Claims& claims,
                                   SegmentScores& scores) const {
   const double score = score_of(shape_, constants, scores, y);
   const SegmentExpectations expected = segment_probabilities(shape_, constants, scores);

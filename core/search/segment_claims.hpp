@@ -15,7 +15,7 @@ class SegmentClaims {
   SegmentClaims(const SegmentShape& shape, const Spelling& spelling);
 
   // Gives each claim its probability and returns that of the output; the scores are lost.
-  double probability(const SegmentConstants& constants, const Output& y, Claims& claims,
+  double probability(const SegmentConstants& constants, const Labels& y, Claims& claims,
                      SegmentScores& scores) const;
 
  private:

@@ -37,7 +37,7 @@ std::vector<std::int32_t> SegmentModel::best(const SegmentProgram& program, cons
                                              Space& space) const {
   std::vector<std::int32_t> labels;
   labels.reserve(table.tokens());
-  Output output;
+  Labels output;
   for (std::size_t s = 0; s < table.sentences(); ++s) {
     SegmentScoring& scoring = read(program, table, s, space);
     const std::size_t length = scoring.x.length, block = scoring.block();
@@ -59,7 +59,7 @@ const SegmentScores& SegmentModel::scores(const SegmentProgram& program, const T
 }
 
 template <class F>
-void SegmentModel::for_features(const SegmentProgram& program, const SegmentValues& x, const Output& y,
+void SegmentModel::for_features(const SegmentProgram& program, const SegmentValues& x, const Labels& y,
                                 F&& f) const {
   for (const Segment& segment : shape_.segments(y))
     program.for_segment(x, segment.begin, segment.last,
@@ -72,7 +72,7 @@ void SegmentModel::for_features(const SegmentProgram& program, const SegmentValu
 
 std::vector<SegmentModel::Found> SegmentModel::features_of(const SegmentProgram& program,
                                                            const TokenTable& table, std::size_t s,
-                                                           const Output& y, Space& space) const {
+                                                           const Labels& y, Space& space) const {
   const SegmentScoring& scoring = read(program, table, s, space);
   if (y.size() != scoring.x.length) throw std::invalid_argument("labels do not fit the sentence");
   const std::vector<std::string> texts =
@@ -100,11 +100,11 @@ std::vector<std::int32_t> SegmentModel::voted(const SegmentProgram& program, con
   std::vector<std::int32_t> labels;
   for (std::size_t s = 0; s < table.sentences(); ++s) {
     SegmentKBest search(shape_, constants_, scores(program, table, s, space), k);
-    std::vector<Output> candidates;
-    Output output;
+    std::vector<Labels> candidates;
+    Labels output;
     while (search.next(output)) candidates.push_back(output);
     Ballot ballot(candidates.size());
-    const auto add = [&](const Output& y, std::size_t j, double count) {
+    const auto add = [&](const Labels& y, std::size_t j, double count) {
       for_features(program, space.scoring->x, y,
                    [&](std::uint32_t row, std::uint32_t label, const SegmentProgram::Origin& origin) {
                      ballot.add(j, row, label, count * origin.value());
@@ -117,7 +117,7 @@ std::vector<std::int32_t> SegmentModel::voted(const SegmentProgram& program, con
       add(candidates[j], j, 1.0);
       add(candidates[0], j, -1.0);
     }
-    const Output& chosen = candidates.at(ballot.winner(log));
+    const Labels& chosen = candidates.at(ballot.winner(log));
     labels.insert(labels.end(), chosen.begin(), chosen.end());
   }
   return labels;
@@ -128,7 +128,7 @@ ConstrainedLabels SegmentModel::constrain(const SegmentProgram& program, const T
                                           std::span<const std::uint8_t> chosen, const Rules& rules,
                                           const std::vector<Places>& places, Space& space) const {
   return constrained_labels(table, labels, shape_.labels, chosen, rules, places,
-                            [&](std::size_t s, const Demands& demands, const Output& free) {
+                            [&](std::size_t s, const Demands& demands, const Labels& free) {
                               const SegmentScores& all = scores(program, table, s, space);
                               return constrained(SegmentWalks{shape_, constants_, all}, demands, free);
                             });
@@ -141,7 +141,7 @@ Confidences SegmentModel::confidences(const SegmentProgram& program, const Token
   if (spelling.labels != shape_.labels) throw std::invalid_argument("confidence: the spelling does not fit");
   const SegmentClaims answers(shape_, spelling);
   return confidences_of(table, labels, sentences, spelling,
-                        [&](std::size_t s, const Output& y, Claims& claims, std::span<double>) {
+                        [&](std::size_t s, const Labels& y, Claims& claims, std::span<double>) {
                           scores(program, table, s, space);
                           if (factor != 1.0 && (!space.scaled || space.factor != factor)) {
                             space.scaled.emplace(constants_).scale(factor);

@@ -71,7 +71,7 @@ class SegmentModel {
   };
   // Those of an output of sentence s that the model knows; valid until the space is used again.
   std::vector<Found> features_of(const SegmentProgram& program, const TokenTable& table, std::size_t s,
-                                 const Output& y, Space& space) const;
+                                 const Labels& y, Space& space) const;
 
  private:
   struct Lookup {
@@ -94,7 +94,7 @@ class SegmentModel {
   SegmentScoring& read(const SegmentProgram& program, const TokenTable& table, std::size_t s,
                        Space& space) const;
   template <class F>
-  void for_features(const SegmentProgram& program, const SegmentValues& x, const Output& y, F&& f) const;
+  void for_features(const SegmentProgram& program, const SegmentValues& x, const Labels& y, F&& f) const;
 
   SegmentShape shape_;
   FrozenWeights weights_;

@@ -82,7 +82,7 @@ void SegmentViterbi::go_on(const SegmentScores& scores) {
   }
 }
 
-double SegmentViterbi::finish(Output& best) {
+double SegmentViterbi::finish(Labels& best) {
   const std::size_t n = shape_->types();
   best.resize(length_);
   if (length_ == 0) return 0.0;
@@ -110,7 +110,7 @@ SegmentKBest::SegmentKBest(const SegmentShape& shape, const SegmentConstants& co
     : shape_(shape), constants_(constants), scores_(scores), k_(k) {
   forward_.begin(shape, constants, scores.length);
   forward_.go_on(scores);
-  Output best;
+  Labels best;
   push(forward_.finish(best), {scores.length, 0, kEnd, kEnd, 0.0});
 }
 
@@ -149,7 +149,7 @@ void SegmentKBest::expand(std::uint32_t number, double most) {
   for (std::size_t i = found_.size(); i-- > 0;) push(found_[i].first, found_[i].second);
 }
 
-std::optional<double> SegmentKBest::next(Output& output) {
+std::optional<double> SegmentKBest::next(Labels& output) {
   while (!queue_.empty() && k_ != 0) {
     const Candidate top = queue_.top();
     queue_.pop();
@@ -164,8 +164,8 @@ std::optional<double> SegmentKBest::next(Output& output) {
   return std::nullopt;
 }
 
-Output SegmentKBest::output_of(std::uint32_t node) const {
-  Output output(scores_.length);
+Labels SegmentKBest::output_of(std::uint32_t node) const {
+  Labels output(scores_.length);
   for (; nodes_[node].type != kEnd; node = nodes_[node].parent) {
     const Node& one = nodes_[node];
     shape_.write({one.begin, one.begin + one.tokens - 1, one.type}, output);
@@ -320,7 +320,7 @@ SegmentExpectations segment_probabilities(const SegmentShape& shape, const Segme
 }
 
 double score_of(const SegmentShape& shape, const SegmentConstants& constants, const SegmentScores& scores,
-                const Output& y) {
+                const Labels& y) {
   const std::vector<Segment> segments = shape.segments(y);
   if (segments.empty() && !y.empty()) return kIllegal;
   double score = 0.0;

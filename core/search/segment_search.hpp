@@ -41,7 +41,7 @@ class SegmentViterbi {
   void begin(const SegmentShape& shape, const SegmentConstants& constants, std::size_t length);
   // To be called for blocks of scores, one after another, until all tokens were there.
   void go_on(const SegmentScores& scores);
-  double finish(Output& best);  // the score of the best output
+  double finish(Labels& best);  // the score of the best output
 
   // The best score of what stands before a place, if a segment of each type follows it; at the end of the
   // sentence: [1] of everything.
@@ -67,7 +67,7 @@ class SegmentKBest {
   // All must outlive it; the scores are those of the whole sentence.
   SegmentKBest(const SegmentShape& shape, const SegmentConstants& constants, const SegmentScores& scores,
                std::size_t k = SIZE_MAX);
-  std::optional<double> next(Output& output);
+  std::optional<double> next(Labels& output);
 
  private:
   static constexpr std::uint32_t kEnd = UINT32_MAX;
@@ -88,7 +88,7 @@ class SegmentKBest {
   };
   void expand(std::uint32_t node, double most);
   void push(double bound, const Node& node);
-  Output output_of(std::uint32_t node) const;
+  Labels output_of(std::uint32_t node) const;
 
   const SegmentShape& shape_;
   const SegmentConstants& constants_;
@@ -115,6 +115,6 @@ SegmentExpectations segment_probabilities(const SegmentShape& shape, const Segme
 
 // The score of a given output, -infinity if its labels spell no segments.
 double score_of(const SegmentShape& shape, const SegmentConstants& constants, const SegmentScores& scores,
-                const Output& y);
+                const Labels& y);
 
 }  // namespace marginalia

@@ -34,7 +34,7 @@ SegmentShape::SegmentShape(const std::vector<std::uint32_t>& inside, std::uint32
   for (std::uint32_t s = 0; s < types(); ++s) type_of[begin_label[s]] = s;
 }
 
-std::vector<Segment> SegmentShape::segments(const Output& y) const {
+std::vector<Segment> SegmentShape::segments(const Labels& y) const {
   std::vector<Segment> found;
   for (std::size_t t = 0; t < y.size(); ++t) {
     if (y[t] >= labels) return {};
@@ -49,7 +49,7 @@ std::vector<Segment> SegmentShape::segments(const Output& y) const {
   return found;
 }
 
-void SegmentShape::write(const Segment& segment, Output& y) const {
+void SegmentShape::write(const Segment& segment, Labels& y) const {
   y[segment.begin] = begin_label[segment.type];
   for (std::size_t t = segment.begin + 1; t <= segment.last; ++t) y[t] = inside_label[segment.type];
 }

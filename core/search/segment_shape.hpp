@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "search/structure.hpp"
+#include "search/labels.hpp"
 
 namespace marginalia {
 
@@ -41,8 +41,8 @@ struct SegmentShape {
   std::size_t constants() const { return transition_at() + std::size_t{labels} * labels; }
 
   // The segments of an output; nothing if its labels spell none or too long ones.
-  std::vector<Segment> segments(const Output& y) const;
-  void write(const Segment& segment, Output& y) const;
+  std::vector<Segment> segments(const Labels& y) const;
+  void write(const Segment& segment, Labels& y) const;
 };
 
 // Calls f(number in row 0) for each constant that an output has.

@@ -13,11 +13,11 @@ Segments::Segments(const SegmentShape& shape, const SegmentData& data, const Spa
     constants_.set(shape, c->output, static_cast<double>(c->weight));
 }
 
-Output Segments::gold(std::size_t i) {
+Labels Segments::gold(std::size_t i) {
   const RightLabels one = right(i);
   if (one.complete()) return {one.ids(), one.ids() + one.size()};
   read(i);
-  Scored best;
+  ScoredLabels best;
   best_with({}, &one, best);
   if (best.score == kIllegal) throw std::domain_error("an example has no right output that is legal");
   return best.output;
@@ -45,7 +45,7 @@ void Segments::hide(std::size_t i, const Dropout& dropout, std::uint64_t step) {
 }
 
 // The best of all outputs, or of the right ones.
-void Segments::best_with(const std::vector<double>& costs, const RightLabels* right, Scored& best) {
+void Segments::best_with(const std::vector<double>& costs, const RightLabels* right, ScoredLabels& best) {
   const std::shared_lock reading(data_.index.lock());
   const std::size_t length = scoring_.x.length, block = scoring_.block();
   viterbi_.begin(shape_, constants_, length);
@@ -57,24 +57,23 @@ void Segments::best_with(const std::vector<double>& costs, const RightLabels* ri
   best.score = viterbi_.finish(best.output);
 }
 
-const Scored& Segments::best(std::size_t i) {
+const ScoredLabels& Segments::best(std::size_t i) {
   read(i);
   best_with({}, nullptr, best_);
   return best_;
 }
 
-const Scored& Segments::best(std::size_t i, const Costs& costs) {
-  if (costs.labels != shape_.labels) throw std::invalid_argument("the costs are those of other labels");
+const ScoredLabels& Segments::costly_best(std::size_t i) {
   read(i);
   const RightLabels one = right(i);
   std::vector<double> by_label;
   for (std::size_t t = 0; t < one.size(); ++t)
-    for (std::uint32_t c = 0; c < costs.labels; ++c) by_label.push_back(costs.of(one, t, c));
+    for (std::uint32_t c = 0; c < shape_.labels; ++c) by_label.push_back(data_.costs->of(one, t, c));
   best_with(by_label, nullptr, best_);
   return best_;
 }
 
-std::optional<Scored> Segments::best_wrong(std::size_t i) {
+std::optional<ScoredLabels> Segments::best_wrong(std::size_t i) {
   read(i);
   {
     const std::shared_lock reading(data_.index.lock());
@@ -83,15 +82,15 @@ std::optional<Scored> Segments::best_wrong(std::size_t i) {
   return marginalia::best_wrong(shape_, constants_, scores_, right(i));
 }
 
-std::vector<Scored> Segments::k_best(std::size_t i, std::size_t k) {
+std::vector<ScoredLabels> Segments::k_best(std::size_t i, std::size_t k) {
   read(i);
   {
     const std::shared_lock reading(data_.index.lock());
     scoring_.score_all(Lookup{*this}, scores_);
   }
   SegmentKBest search(shape_, constants_, scores_, k);
-  std::vector<Scored> found;
-  Output output;
+  std::vector<ScoredLabels> found;
+  Labels output;
   while (const std::optional<double> score = search.next(output)) found.push_back({output, *score});
   return found;
 }

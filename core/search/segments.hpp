@@ -1,8 +1,9 @@
-// The structure of labelled segments (a semi-Markov model): examples and weights in, answers to the four
-// questions out.
+// The structure of labelled segments (a semi-Markov model): examples and weights in, answers to a
+// learner's questions out.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <shared_mutex>
@@ -10,14 +11,15 @@
 
 #include "features/index.hpp"
 #include "features/segment_examples.hpp"
+#include "search/labels.hpp"
 #include "search/segment_scoring.hpp"
-#include "search/structure.hpp"
 #include "weights/table.hpp"
 
 namespace marginalia {
 
-// Examples with all that is needed to make their features. Rows are for features of right outputs and of
-// wrong ones that learning met: if the index is `open`, they are added as they are met.
+// Examples with all that is needed to make their features, and what wrong labels cost. Rows are for features
+// of right outputs and of wrong ones that learning met: if the index is `open`, they are added as they are
+// met.
 struct SegmentData {
   const SegmentProgram& program;
   const SegmentExamples& examples;
@@ -25,11 +27,16 @@ struct SegmentData {
   bool open;
   const std::vector<std::uint32_t>& gold;
   const LabelSets& sets;
+  std::shared_ptr<const LabelCosts> costs;
 
-  std::size_t sentences() const { return examples.sentences(); }
-  std::size_t tokens() const { return examples.tokens(); }
+  std::size_t size() const { return examples.sentences(); }
+  std::size_t parts() const { return examples.tokens(); }
   std::uint32_t most_row() const { return 0; }  // rows without weights are as good as none
   bool can_hide() const { return true; }
+  bool complete() const { return sets.size() == 0; }
+  void check_gold(const SegmentShape& shape) const {
+    marginalia::check_gold(gold, sets, parts(), shape.labels);
+  }
 };
 
 // The same, for looking only.
@@ -40,26 +47,30 @@ inline SegmentData closed(SegmentData data) {
 
 class Segments {
  public:
+  using Output = Labels;
+  static constexpr const char* kName = "segments";
+
   // All must outlive it.
   Segments(const SegmentShape& shape, const SegmentData& data, const SparseRows& weights);
 
-  std::size_t size() const { return data_.sentences(); }
-  RightLabels right(std::size_t i) const {
-    return {data_.gold.data() + data_.examples.sentence[i], data_.examples.length(i), data_.sets};
-  }
-  Output gold(std::size_t i);
-  const Scored& best(std::size_t i);
-  const Scored& best(std::size_t i, const Costs& costs);
-  std::vector<Scored> k_best(std::size_t i, std::size_t k);
+  std::size_t size() const { return data_.size(); }
+  std::size_t parts(std::size_t i) const { return data_.examples.length(i); }
+  Labels gold(std::size_t i);
+  std::size_t errors(std::size_t i, const Labels& y) const { return errors_of(right(i), y); }
+  const ScoredLabels& best(std::size_t i);
+  std::vector<ScoredLabels> k_best(std::size_t i, std::size_t k);
+  double cost(std::size_t i, const Labels& y) const { return data_.costs->of(right(i), y); }
+  const ScoredLabels& costly_best(std::size_t i);
+  bool complete(std::size_t i) const { return right(i).complete(); }
   template <class Sink>
-  void features_of(std::size_t i, const Output& y, Sink&& sink);
+  void features_of(std::size_t i, const Labels& y, Sink&& sink);
   template <class Sink>
-  void difference(std::size_t i, const Output& y, const Output& z, Sink&& sink);
+  void difference(std::size_t i, const Labels& y, const Labels& z, Sink&& sink);
   template <class Means>
   double expectations(std::size_t i, Means&& means) {
     return expect(i, nullptr, means);
   }
-  std::optional<Scored> best_wrong(std::size_t i);
+  std::optional<ScoredLabels> best_wrong(std::size_t i);
   template <class Means>
   double right_expectations(std::size_t i, Means&& means) {
     const RightLabels one = right(i);
@@ -98,8 +109,11 @@ class Segments {
     }
   };
 
+  RightLabels right(std::size_t i) const {
+    return {data_.gold.data() + data_.examples.sentence[i], data_.examples.length(i), data_.sets};
+  }
   void read(std::size_t i);
-  void best_with(const std::vector<double>& costs, const RightLabels* right, Scored& best);
+  void best_with(const std::vector<double>& costs, const RightLabels* right, ScoredLabels& best);
   void allow(const RightLabels& right);
   void meet_named(const RightLabels& right);
   template <class Means>
@@ -126,7 +140,7 @@ class Segments {
   SegmentScoring scoring_;
   SegmentScores scores_;
   SegmentViterbi viterbi_;
-  Scored best_;
+  ScoredLabels best_;
   std::vector<std::uint8_t> mask_;
   std::vector<Met> met_;
   std::size_t read_ = SIZE_MAX;  // the example whose values are in scoring_.x
@@ -154,7 +168,7 @@ void Segments::constants_of(const std::vector<Segment>& y, double count, Sink&& 
 }
 
 template <class Sink>
-void Segments::features_of(std::size_t i, const Output& y, Sink&& sink) {
+void Segments::features_of(std::size_t i, const Labels& y, Sink&& sink) {
   read(i);
   const std::vector<Segment> segments = shape_.segments(y);
   for (const Segment& segment : segments) meet(segment, 1.0);
@@ -164,7 +178,7 @@ void Segments::features_of(std::size_t i, const Output& y, Sink&& sink) {
 
 // Segments that both outputs have cancel out.
 template <class Sink>
-void Segments::difference(std::size_t i, const Output& y, const Output& z, Sink&& sink) {
+void Segments::difference(std::size_t i, const Labels& y, const Labels& z, Sink&& sink) {
   read(i);
   const std::vector<Segment> ours = shape_.segments(y), theirs = shape_.segments(z);
   const auto only = [&](const std::vector<Segment>& of, const std::vector<Segment>& without, double count) {
@@ -220,6 +234,8 @@ void Segments::rows_of(std::size_t i, F&& f) {
   scoring_.for_rows(Lookup{*this}, f);
 }
 
-static_assert(Structure<Segments>);
+static_assert(CostSensitive<Segments> && Probabilistic<Segments> && !Stepwise<Segments> &&
+              PartiallyLabelled<Segments> && Droppable<Segments> && WithConstants<Segments> &&
+              LazilyPenalised<Segments>);
 
 }  // namespace marginalia

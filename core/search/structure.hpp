@@ -1,53 +1,41 @@
-// The contract between learners and structures. A learner asks four questions about an example and nothing
-// else: its best output (with or without costs added to the scores), its k best outputs, the features of an
-// output, and the expected features. Around them stand: which weight rows an example's scores come from (for
-// regularisers that settle weights late), hiding some of its features (dropout), and word that a weight of
-// row 0 moved, because a structure may keep those in another form.
-// Examples may leave open what is right: then `gold` is the best of the right outputs, and three more
-// questions are asked of them alone.
+// The contract between learners and structures. A structure has its own type of output, and a learner never
+// looks inside one: it asks questions about example i. Every structure answers those of `Structure`; the
+// other concepts are tiers that a structure may offer and a learner may need. A pair that does not fit is
+// refused by name.
 #pragma once
 
-#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "features/dropout.hpp"
-#include "features/right.hpp"
 #include "weights/table.hpp"
 
 namespace marginalia {
 
-using Output = std::vector<std::uint32_t>;  // a label for each part
-
+template <class Output>
 struct Scored {
-  Output output;
+  Output output{};
   double score = 0.0;
 };
 
-// What it costs to give a part one label when another one is right: the sum over an output's parts.
-struct Costs {
-  std::uint32_t labels = 0;
-  std::vector<float> cost;  // [right][given]
+// What an online update compares gold with: the best output; the best one if it is wrong, else the best wrong
+// one; the best one by score + cost.
+enum class Against : std::uint8_t { best, second, costly };
 
-  // Of part t. Where several labels may be right, those cost nothing, and others what they cost at least.
-  double of(const RightLabels& right, std::size_t t, std::uint32_t given) const {
-    if (!right.is_set(t)) return static_cast<double>(cost[std::size_t{right.ids()[t]} * labels + given]);
-    if (right.allows(t, given)) return 0.0;
-    float least = std::numeric_limits<float>::max();
-    right.for_labels(
-        t, [&](std::uint32_t one) { least = std::min(least, cost[std::size_t{one} * labels + given]); });
-    return static_cast<double>(least);
-  }
-  double of(const RightLabels& right, const Output& given) const {
-    double sum = 0.0;
-    for (std::size_t t = 0; t < right.size(); ++t) sum += of(right, t, given[t]);
-    return sum;
-  }
+// The parts of two outputs that an update compares: whole outputs, or what a structure that searches by beam
+// has of them.
+template <class Output>
+struct Violation {
+  bool found = false;      // false: nothing to compare gold with
+  std::size_t errors = 0;  // of the best output, by score or by score + cost
+  Output right{};
+  Scored<Output> wrong;
+  double cost = 0.0;  // of the wrong part; only of Against::costly
 };
 
 struct NoSink {
@@ -64,50 +52,131 @@ struct NoRow {
 };
 
 template <class S>
-concept Structure = requires(S s, std::size_t i, std::size_t k, const Output& y, const Costs& costs,
-                             NoSink sink, NoMeans means, NoRow row, const Dropout& dropout) {
-  { s.size() } -> std::convertible_to<std::size_t>;  // examples
-  { s.right(i) } -> std::convertible_to<RightLabels>;
-  { s.gold(i) } -> std::convertible_to<Output>;                    // the right output; of several the best
-  { s.best(i) } -> std::convertible_to<const Scored&>;             // 1
-  { s.best(i, costs) } -> std::convertible_to<const Scored&>;      // 1, of score + costs
-  { s.k_best(i, k) } -> std::convertible_to<std::vector<Scored>>;  // 2
-  s.features_of(i, y, sink);                                       // 3: sink(coordinate, count)
-  { s.expectations(i, means) } -> std::convertible_to<double>;     // 4: log Z
-  // Of examples that leave open what is right: the best output that is not right, if there is one; expected
-  // features if it is a right one, and the log of their sum; the features that labels have which the data
-  // name.
-  { s.best_wrong(i) } -> std::convertible_to<std::optional<Scored>>;
-  { s.right_expectations(i, means) } -> std::convertible_to<double>;
-  s.named_features(i, sink);
-  s.rows_of(i, row);                     // all but row 0
-  s.hide(i, dropout, std::uint64_t{0});  // until the next call: example i, and no other, is asked about
-  s.constant_changed(i, 0.0);
+concept Structure = requires(S s, std::size_t i, std::size_t k, const typename S::Output& y, NoSink sink) {
+  { S::kName } -> std::convertible_to<const char*>;
+  { s.size() } -> std::convertible_to<std::size_t>;          // examples
+  { s.parts(i) } -> std::convertible_to<std::size_t>;        // what errors are counted over
+  { s.gold(i) } -> std::convertible_to<typename S::Output>;  // the right output; of several the best
+  { s.errors(i, y) } -> std::convertible_to<std::size_t>;    // parts that are wrong; 0: y is right
+  { s.best(i) } -> std::convertible_to<const Scored<typename S::Output>&>;
+  { s.k_best(i, k) } -> std::convertible_to<std::vector<Scored<typename S::Output>>>;
+  s.features_of(i, y, sink);  // sink(coordinate, count)
 };
 
-// A structure whose outputs are made choice by choice can also say what is expected of each choice on the way
-// to gold.
+// Wrong outputs differ in what they cost, each example in its own way.
 template <class S>
-concept StepwiseStructure = Structure<S> && requires(S s, std::size_t i, NoMeans means) {
+concept CostSensitive = Structure<S> && requires(S s, std::size_t i, const typename S::Output& y) {
+  { s.cost(i, y) } -> std::convertible_to<double>;
+  { s.costly_best(i) } -> std::convertible_to<const Scored<typename S::Output>&>;  // by score + cost
+};
+
+template <class S>
+concept Probabilistic = Structure<S> && requires(S s, std::size_t i, NoMeans means) {
+  { s.expectations(i, means) } -> std::convertible_to<double>;  // log Z
+};
+
+// Outputs are made choice by choice: expectations of each choice on the way to gold.
+template <class S>
+concept Stepwise = Structure<S> && requires(S s, std::size_t i, NoMeans means) {
   { s.local_expectations(i, means) } -> std::convertible_to<double>;
 };
 
-template <Structure S, class Means>
-double local_expectations(S& s, std::size_t i, Means&& means) {
-  if constexpr (StepwiseStructure<S>)
-    return s.local_expectations(i, means);
+// Examples may have several right outputs. Of those that do: the best output that is not right, if there is
+// one; expectations over the right outputs; the features of the right outputs' parts that the data name.
+template <class S>
+concept PartiallyLabelled = Structure<S> && requires(S s, std::size_t i, NoSink sink) {
+  { s.complete(i) } -> std::convertible_to<bool>;  // is one output right?
+  { s.best_wrong(i) } -> std::convertible_to<std::optional<Scored<typename S::Output>>>;
+  s.named_features(i, sink);
+} && (!Probabilistic<S> || requires(S s, std::size_t i, NoMeans means) {
+                              { s.right_expectations(i, means) } -> std::convertible_to<double>;
+                            });
+
+// Examples can have some of their features left out: until the next call, example i, which alone is asked
+// about.
+template <class S>
+concept Droppable = Structure<S> && requires(S s, std::size_t i, const Dropout& dropout) {
+  s.hide(i, dropout, std::uint64_t{0});
+};
+
+// Keeps the weights of row 0 in a form of its own, and is notified when one changes.
+template <class S>
+concept WithConstants = Structure<S> && requires(S s, std::size_t at) { s.constant_changed(at, 0.0); };
+
+// Knows the rows that an example's scores come from (but for row 0), so that penalties can be paid late.
+template <class S>
+concept LazilyPenalised = Structure<S> && requires(S s, std::size_t i, NoRow row) { s.rows_of(i, row); };
+
+template <Structure S>
+bool complete(S& s, std::size_t i) {
+  if constexpr (PartiallyLabelled<S>)
+    return s.complete(i);
   else
-    throw std::invalid_argument("the outputs of this structure are not made choice by choice");
+    return true;
 }
 
 // sink of the features of y minus those of z. A structure that can skip what they share offers `difference`.
 template <Structure S, class Sink>
-void difference(S& s, std::size_t i, const Output& y, const Output& z, Sink&& sink) {
+void difference(S& s, std::size_t i, const typename S::Output& y, const typename S::Output& z, Sink&& sink) {
   if constexpr (requires { s.difference(i, y, z, sink); }) {
     s.difference(i, y, z, sink);
   } else {
     s.features_of(i, y, sink);
     s.features_of(i, z, [&](const Coordinate& c, double count) { sink(c, -count); });
+  }
+}
+
+// The best output, and if that is right the best wrong one, if there is one.
+template <Structure S>
+void find_second(S& s, std::size_t i, Violation<typename S::Output>& found) {
+  if constexpr (PartiallyLabelled<S>) {
+    if (!s.complete(i)) {
+      const Scored<typename S::Output>& best = s.best(i);
+      found.errors = s.errors(i, best.output);
+      found.found = found.errors != 0;
+      if (found.found) {
+        found.wrong = best;
+      } else if (std::optional<Scored<typename S::Output>> other = s.best_wrong(i)) {
+        found.wrong = std::move(*other);
+        found.found = true;
+      }
+      return;
+    }
+  }
+  std::vector<Scored<typename S::Output>> two = s.k_best(i, 2);
+  if (two.empty()) return;
+  found.errors = s.errors(i, two[0].output);
+  const std::size_t at = found.errors != 0 ? 0 : 1;
+  found.found = at < two.size();
+  if (found.found) found.wrong = std::move(two[at]);
+}
+
+// What an online update compares. A structure whose updates compare less than whole outputs (prefixes, where
+// a beam lost gold) offers `violation`. `found` is used again and again: its memory is.
+template <Structure S>
+void find_violation(S& s, std::size_t i, Against which, Violation<typename S::Output>& found) {
+  if constexpr (requires { s.violation(i, which, found); }) {
+    s.violation(i, which, found);
+  } else {
+    found.found = false;
+    found.errors = 0;
+    found.cost = 0.0;
+    const auto take = [&](const Scored<typename S::Output>& best) {
+      found.errors = s.errors(i, best.output);
+      found.found = found.errors != 0;
+      if (found.found) found.wrong = best;
+    };
+    if (which == Against::best) take(s.best(i));
+    if (which == Against::second) find_second(s, i, found);
+    if (which == Against::costly) {
+      if constexpr (CostSensitive<S>) {
+        take(s.costly_best(i));
+        if (found.found) found.cost = s.cost(i, found.wrong.output);
+      } else {
+        throw std::invalid_argument("the outputs of this structure have no costs");
+      }
+    }
+    if (found.found) found.right = s.gold(i);
   }
 }
 

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "search/structure.hpp"
+#include "weights/table.hpp"
 
 namespace marginalia {
 

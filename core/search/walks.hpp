@@ -45,7 +45,7 @@ struct ChainWalks {
   std::uint32_t label_of_closed(std::size_t closed) const {
     return static_cast<std::uint32_t>(closed % lattice.labels());
   }
-  double score(const Output& y) const { return path_score(lattice, y.data()); }
+  double score(const Labels& y) const { return path_score(lattice, y.data()); }
 };
 
 // An open segment is its type; a closed one also says whether it had more than one token.
@@ -76,7 +76,7 @@ struct SegmentWalks {
     return (place == 0 ? shape.begin_label : shape.inside_label)[type];
   }
   std::uint32_t label_of_closed(std::size_t closed) const { return label(closed / 2, closed % 2); }
-  double score(const Output& y) const { return score_of(shape, constants, scores, y); }
+  double score(const Labels& y) const { return score_of(shape, constants, scores, y); }
 };
 
 }  // namespace marginalia

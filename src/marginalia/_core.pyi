@@ -875,30 +875,26 @@ def dot(
 ) -> float:
     """The same sum on every machine."""
 
+def tiers() -> dict[str, str]:
+    """
+    The tiers of the contract by name, and what a structure that has one offers.
+    """
+
 class Rule:
     """What an online learner does at an example."""
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """The tiers of the contract that it needs of a structure."""
 
     @staticmethod
     def perceptron() -> Rule: ...
     @staticmethod
     def margin(margin: float) -> Rule: ...
     @staticmethod
-    def passive_aggressive(
-        kind: str,
-        c: float,
-        costs: Annotated[
-            NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        labels: int,
-    ) -> Rule: ...
+    def passive_aggressive(kind: str, c: float) -> Rule: ...
     @staticmethod
-    def arow(
-        r: float,
-        costs: Annotated[
-            NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
-        labels: int,
-    ) -> Rule: ...
+    def arow(r: float) -> Rule: ...
     @staticmethod
     def correction(margin: float, local: bool = False) -> Rule: ...
     @staticmethod
@@ -907,7 +903,17 @@ class Rule:
 class ChainExamples:
     """A batch of examples, seen as outputs of a structure."""
 
-    def __init__(self, shape: ChainShape, examples: Examples) -> None: ...
+    def __init__(
+        self,
+        shape: ChainShape,
+        examples: Examples,
+        costs: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)]
+        | None = None,
+    ) -> None: ...
+    @staticmethod
+    def tiers() -> frozenset[str]:
+        """The tiers of the contract that the structure has."""
+
     def learn(
         self,
         weights: WeightTable,
@@ -920,9 +926,10 @@ class ChainExamples:
         dropout_features: float = 0.0,
         dropout_seed: int = 0,
         first: int = 0,
+        loss: float = 0.0,
     ) -> dict[str, Any]:
         """
-        Applies a rule to the examples in order; what was counted. `first`: the number of example 0 in provenance.
+        Applies a rule to the examples in order; what was counted. `first`: the number of example 0 in provenance; `loss`: that of the pass so far, to which losses are added one by one.
         """
 
     def make_room(self, weights: WeightTable, whole_rows: bool) -> None:
@@ -964,10 +971,12 @@ class ChainExamples:
         """
 
     def voted(self, weights: SparseRows, votes: Votes, k: int, first: int, last: int) -> NDArray[numpy.int32]:
-        """Labels by vote of all versions of the weights among the k best."""
+        """Outputs by vote of all versions of the weights among the k best."""
 
     def best(self, weights: SparseRows, first: int, last: int) -> NDArray[numpy.int32]:
-        """Best labels of the examples [first, last)."""
+        """
+        Best outputs of the examples [first, last), as numbers one after another.
+        """
 
 class SegmentBatch:
     """A batch of examples, seen as outputs of a structure."""
@@ -979,7 +988,13 @@ class SegmentBatch:
         examples: SegmentExamples,
         index: FeatureIndex,
         open: bool,
+        costs: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)]
+        | None = None,
     ) -> None: ...
+    @staticmethod
+    def tiers() -> frozenset[str]:
+        """The tiers of the contract that the structure has."""
+
     def learn(
         self,
         weights: WeightTable,
@@ -992,9 +1007,10 @@ class SegmentBatch:
         dropout_features: float = 0.0,
         dropout_seed: int = 0,
         first: int = 0,
+        loss: float = 0.0,
     ) -> dict[str, Any]:
         """
-        Applies a rule to the examples in order; what was counted. `first`: the number of example 0 in provenance.
+        Applies a rule to the examples in order; what was counted. `first`: the number of example 0 in provenance; `loss`: that of the pass so far, to which losses are added one by one.
         """
 
     def make_room(self, weights: WeightTable, whole_rows: bool) -> None:
@@ -1036,10 +1052,12 @@ class SegmentBatch:
         """
 
     def voted(self, weights: SparseRows, votes: Votes, k: int, first: int, last: int) -> NDArray[numpy.int32]:
-        """Labels by vote of all versions of the weights among the k best."""
+        """Outputs by vote of all versions of the weights among the k best."""
 
     def best(self, weights: SparseRows, first: int, last: int) -> NDArray[numpy.int32]:
-        """Best labels of the examples [first, last)."""
+        """
+        Best outputs of the examples [first, last), as numbers one after another.
+        """
 
     def count_features(self) -> None:
         """

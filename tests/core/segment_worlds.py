@@ -62,8 +62,10 @@ class SegmentWorld:
     def table(self) -> _core.TokenTable:
         return table_of(self.sentences)
 
-    def batch(self, examples: _core.SegmentExamples, index: _core.FeatureIndex) -> _core.SegmentBatch:
-        return _core.SegmentBatch(self.shape, self.program, examples, index, self.open)
+    def batch(
+        self, examples: _core.SegmentExamples, index: _core.FeatureIndex, costs: np.ndarray | None = None
+    ) -> _core.SegmentBatch:
+        return _core.SegmentBatch(self.shape, self.program, examples, index, self.open, costs)
 
     def examples(self, index: _core.FeatureIndex) -> _core.SegmentExamples:
         examples = _core.SegmentExamples(True)

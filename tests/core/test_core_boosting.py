@@ -36,7 +36,7 @@ RULES: dict[str, tuple[Callable[[AnyWorld], _core.Rule], Callable[[AnyWorld], An
     "perceptron": (lambda world: _core.Rule.perceptron(), lambda world: naive_learners.perceptron),
     "margin": (lambda world: _core.Rule.margin(1.0), lambda world: naive_learners.margin_perceptron(1.0)),
     "pa": (
-        lambda world: _core.Rule.passive_aggressive("I", 0.5, costs_of(world).ravel(), world.labels),
+        lambda world: _core.Rule.passive_aggressive("I", 0.5),
         lambda world: naive_learners.passive_aggressive("I", 0.5, costs_of(world)),
     ),
 }

@@ -102,8 +102,7 @@ def test_passive_aggressive_meets_its_costs() -> None:
         world = random_world(seed, 3, 1 + seed % 2, edges=True, transitions=True, masked=False, count=8)
         world = separable(world, seed, 0.5)
         trained = world.untrained()
-        costs = (1 - np.eye(3)).astype(np.float32)
-        rule = _core.Rule.passive_aggressive("0", 1.0, costs.ravel(), 3)
+        rule = _core.Rule.passive_aggressive("0", 1.0)
         for k in range(400):
             trained.learn(rule, _core.permutation(len(world.sentences), k))
         learner = NaiveLearner(world, trained.current(), naive.perceptron, np.ones(len(world.sentences)))

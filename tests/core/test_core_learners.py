@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from naive_learners import NaiveLearner
 from naive_perceptron import features_of, names_of
 from oracles import steady
-from worlds import Trained, World, assert_close, random_world, worlds
+from worlds import UNWEIGHTED, Trained, WithCosts, World, assert_close, random_world, worlds
 
 from marginalia import _core
 
@@ -39,14 +39,14 @@ def margin_rules(c: float) -> Rules:
 
 def aggressive_rules(kind: str, c: float, costs: Callable[[int], np.ndarray]) -> Rules:
     def rules(n: int) -> tuple[_core.Rule, naive.Rule]:
-        native = _core.Rule.passive_aggressive(kind, c, costs(n).ravel(), n)
+        native = WithCosts(_core.Rule.passive_aggressive(kind, c), costs(n))
         return native, naive.passive_aggressive(kind, c, costs(n))
 
     return rules
 
 
 def arow_rules(r: float, costs: Callable[[int], np.ndarray]) -> Rules:
-    return lambda n: (_core.Rule.arow(r, costs(n).ravel(), n), naive.arow(r, costs(n)))
+    return lambda n: (WithCosts(_core.Rule.arow(r), costs(n)), naive.arow(r, costs(n)))
 
 
 RULES = {
@@ -182,17 +182,29 @@ def test_gold_without_room_is_not_learned(local: bool) -> None:
 
 
 def test_rules_that_do_not_fit_are_refused() -> None:
-    for kind, size in [("III", 9), ("I", 8)]:
-        with pytest.raises(ValueError):
-            _core.Rule.passive_aggressive(kind, 1.0, np.ones(size, np.float32), 3)
     with pytest.raises(ValueError):
-        _core.Rule.arow(1.0, np.ones(3, np.float32), 3)
+        _core.Rule.passive_aggressive("III", 1.0)
     world = random_world(3, 3, 1, edges=False, transitions=True, masked=False)
-    few = np.ones(4, np.float32)
-    for rule in [
-        _core.Rule.arow(1.0, hamming(3).ravel(), 3),  # the table has no variances
-        _core.Rule.arow(1.0, few, 2),
-        _core.Rule.passive_aggressive("I", 1.0, few, 2),
-    ]:
-        with pytest.raises(ValueError):
-            world.untrained().learn(rule, range(5))
+    with pytest.raises(ValueError, match="variances"):
+        world.untrained().learn(_core.Rule.arow(1.0), range(5))
+
+
+@pytest.mark.parametrize("size", [0, 3, 4, 8])
+def test_costs_of_other_labels_are_refused(size: int) -> None:
+    world = random_world(3, 3, 1, edges=False, transitions=True, masked=False)
+    with pytest.raises(ValueError, match="one for each pair of labels"):
+        world.untrained().batch(np.ones(size, np.float32))
+
+
+def test_without_costs_each_wrong_label_costs_one() -> None:
+    """By default the costs are those of Hamming."""
+    world = random_world(7, 3, 1, edges=True, transitions=True, masked=False)
+    found = []
+    for costs in (None, hamming(3).ravel()):
+        trained = world.untrained()
+        order = np.array([*range(5)] * 3, np.uint32)
+        trained.batch(costs).learn(
+            trained.weights, _core.Rule.passive_aggressive("I", 0.1), order, 0, UNWEIGHTED
+        )
+        found.append(trained.current())
+    assert found[0] == found[1] != {}

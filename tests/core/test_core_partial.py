@@ -17,7 +17,7 @@ from oracles import steady
 from segment_worlds import random_segment_world, segment_worlds
 from test_core_gradients import GRID
 from test_core_learners import hamming, learn_in_parts, random_costs
-from worlds import UNWEIGHTED, Trained, World, assert_close, random_world, table_of, worlds
+from worlds import UNWEIGHTED, Trained, WithCosts, World, assert_close, random_world, table_of, worlds
 
 from marginalia import _core
 
@@ -28,7 +28,7 @@ PENALTIES = {"none": 0.0, "l2": 0.01, "l1": 0.01, "l1-cumulative": 0.01}
 
 def aggressive(kind: str, costs: Callable[[int], np.ndarray]) -> Callable[[int], tuple[Any, Any]]:
     return lambda n: (
-        _core.Rule.passive_aggressive(kind, 0.3, costs(n).ravel(), n),
+        WithCosts(_core.Rule.passive_aggressive(kind, 0.3), costs(n)),
         naive.passive_aggressive(kind, 0.3, costs(n)),
     )
 
@@ -41,7 +41,7 @@ RULES: dict[str, Callable[[int], tuple[_core.Rule, Any]]] = {
     "PA-I with costs": aggressive("I", random_costs),
     "PA-II with costs": aggressive("II", random_costs),
     "AROW with costs": lambda n: (
-        _core.Rule.arow(0.8, random_costs(n).ravel(), n),
+        WithCosts(_core.Rule.arow(0.8), random_costs(n)),
         naive.arow(0.8, random_costs(n)),
     ),
 }

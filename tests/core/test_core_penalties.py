@@ -25,10 +25,7 @@ def rules(labels: int) -> list[tuple[_core.Rule, naive.Rule]]:
     return [
         (_core.Rule.perceptron(), naive.perceptron),
         (_core.Rule.margin(1.5), naive.margin_perceptron(1.5)),
-        (
-            _core.Rule.passive_aggressive("I", 0.3, costs.ravel(), labels),
-            naive.passive_aggressive("I", 0.3, costs),
-        ),
+        (_core.Rule.passive_aggressive("I", 0.3), naive.passive_aggressive("I", 0.3, costs)),
     ]
 
 

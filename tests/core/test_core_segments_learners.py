@@ -244,7 +244,7 @@ def test_choices_one_by_one_are_refused() -> None:
     """A segment is no label after another: there are no local models."""
     world = random_segment_world(1)
     likelihood = Likelihood(world, 1, whole=True, local=True)
-    with pytest.raises(ValueError, match="not made choice by choice"):
+    with pytest.raises(ValueError, match="made choice by choice, which the structure segments does not have"):
         likelihood.at(likelihood.x)
 
 

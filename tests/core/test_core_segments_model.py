@@ -13,7 +13,7 @@ from naive_learners import NaiveLearner, perceptron
 from oracles import steady
 from segment_oracles import Types
 from segment_worlds import TEMPLATES, SegmentWorld, random_output, random_segment_world, segment_worlds
-from worlds import Trained, random_sentence, table_of
+from worlds import Trained, WithCosts, random_sentence, table_of
 
 from marginalia import _core
 
@@ -117,7 +117,7 @@ def test_blocks_with_costs() -> None:
     lattice = model.lattice(world.program, world.table(), 0, space)
     right, costly = (np.array(y, np.uint32) for y in (world.gold[0], [wanted[y] for y in world.gold[0]]))
     expected = lattice.score(costly) - lattice.score(right) + 260 * 1000.0
-    counts = trained.learn(_core.Rule.passive_aggressive("I", 1e-9, costs.ravel(), 70), [0])
+    counts = trained.learn(WithCosts(_core.Rule.passive_aggressive("I", 1e-9), costs), [0])
     assert counts["loss"] == pytest.approx(expected, rel=1e-6)
 
 

@@ -21,16 +21,12 @@ seeds = st.integers(0, 2**32 - 1)
 NONE, NO_FLOATS = np.zeros(0), np.zeros(0, np.float32)
 
 
-def arow(labels: int) -> _core.Rule:
-    return _core.Rule.arow(1.0, (1 - np.eye(labels)).astype(np.float32).ravel(), labels)
-
-
 def learned(world: World, kind: tuple[str, float], seed: int, steps: int = 12) -> Trained:
     """A table with payments, totals and variances of all kinds."""
     trained = world.untrained(*kind, True)
     trained.scatter(np.random.default_rng(seed), 0.4)
     order = np.random.default_rng(seed).integers(0, len(world.sentences), steps)
-    trained.learn(arow(world.labels), order)
+    trained.learn(_core.Rule.arow(1.0), order)
     trained.weights.settle(trained.step)
     return trained
 
@@ -63,7 +59,7 @@ def test_states_hold_all_that_learning_depends_on(world: World, kind: tuple[str,
     assert second.current() == first.current()
     order = np.random.default_rng(seed).integers(0, 5, 20)
     for trained in (first, second):
-        trained.learn(arow(world.labels), order)
+        trained.learn(_core.Rule.arow(1.0), order)
     assert second.current() == first.current()
     assert second.mean() == first.mean()
     states = [{k: sorted(v.tolist()) for k, v in t.weights.state().items()} for t in (first, second)]
@@ -77,7 +73,7 @@ def test_clones_go_their_own_way(world: World, kind: tuple[str, float], seed: in
     before = bytes_of(trained.weights.state())
     clone = trained.weights.clone()
     order = np.arange(5, dtype=np.uint32)
-    trained.batch().learn(clone, arow(world.labels), order, trained.step, UNWEIGHTED)
+    trained.batch().learn(clone, _core.Rule.arow(1.0), order, trained.step, UNWEIGHTED)
     assert bytes_of(trained.weights.state()) == before
     rows = trained.weights.current.copy()
     values = rows.weights

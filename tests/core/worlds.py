@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from hypothesis import strategies as st
@@ -95,8 +95,10 @@ class World:
         weights = _core.WeightTable(len(index) + 1, self.shape.constants, *table)
         return Trained(self, index, examples, weights, 0)
 
-    def batch(self, examples: _core.Examples, index: _core.FeatureIndex) -> _core.ChainExamples:
-        return _core.ChainExamples(self.shape, examples)
+    def batch(
+        self, examples: _core.Examples, index: _core.FeatureIndex, costs: np.ndarray | None = None
+    ) -> _core.ChainExamples:
+        return _core.ChainExamples(self.shape, examples, costs)
 
     def outputs_of(self, name: Hashable) -> range:
         """What a feature may be seen with."""
@@ -127,6 +129,13 @@ class World:
         return tie_key(self.order, y)
 
 
+class WithCosts(NamedTuple):
+    """An update rule, and the costs [right][given] that its structure is made with."""
+
+    rule: _core.Rule
+    costs: np.ndarray
+
+
 @dataclass
 class Trained:
     """A world with weights that are being learned: that of a chain, or of segments (segment_worlds.py)."""
@@ -137,8 +146,8 @@ class Trained:
     weights: _core.WeightTable
     step: int
 
-    def batch(self) -> Any:
-        return self.world.batch(self.examples, self.index)
+    def batch(self, costs: np.ndarray | None = None) -> Any:
+        return self.world.batch(self.examples, self.index, costs)
 
     def names(self) -> dict[int, Hashable]:
         """What each row is for."""
@@ -173,11 +182,12 @@ class Trained:
         return found
 
     def learn(
-        self, rule: _core.Rule, order: Any, samples: np.ndarray = UNWEIGHTED, *dropout: Any
+        self, rule: _core.Rule | WithCosts, order: Any, samples: np.ndarray = UNWEIGHTED, *dropout: Any
     ) -> dict[str, Any]:
         """One rule on some examples; what was counted."""
         order = np.asarray(order, np.uint32)
-        counted = self.batch().learn(self.weights, rule, order, self.step, samples, *dropout)
+        rule, costs = (rule.rule, rule.costs.ravel()) if isinstance(rule, WithCosts) else (rule, None)
+        counted = self.batch(costs).learn(self.weights, rule, order, self.step, samples, *dropout)
         self.step += len(order)
         return counted
 

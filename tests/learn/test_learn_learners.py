@@ -12,6 +12,7 @@ from learn_world import RUNS, Toys, a_run, arrays_of, conll_file, contradictory,
 import marginalia as mg
 from marginalia.corpus import validate
 from marginalia.evaluate import evaluate
+from marginalia.learn import online
 from marginalia.learn.learners import LEARNERS
 
 ONLINE = [name for name, (learner, _) in RUNS.items() if learner in ("perceptron", "margin", "pa", "arow")]
@@ -208,3 +209,17 @@ def test_missing_costs(toys: Toys, tmp_path: Path) -> None:
 def test_only_learners_that_compare_costs_take_them() -> None:
     with pytest.raises(mg.SettingsError, match="setting 'costs' is one of pa, arow, not of perceptron"):
         mg.train([(["a"], ["O"])], learner="perceptron", costs="hamming")
+
+
+@pytest.mark.parametrize("learner", ["pa", "arow", "crf"])
+def test_where_a_pass_is_cut_changes_nothing(
+    toys: Toys, learner: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """How long the core runs before Python sees Ctrl-C depends on the clock; the model must not."""
+    more = {"algorithm": "sgd"} if learner == "crf" else {}
+    monkeypatch.setattr(online.OnlineRun, "_adapt", lambda self, seconds: None)
+    found = set()
+    for size in (1, 7, 1000):
+        monkeypatch.setattr(online, "_SMALLEST_SLICE", size)
+        found.add(mg.train(toys(40), learner=learner, passes=3, **more).to_bytes())
+    assert len(found) == 1

@@ -26,7 +26,6 @@ from naive_chain import Pairs
 import marginalia as mg
 from marginalia import _core
 from marginalia.learn import Training
-from marginalia.learn.costs import costs_of
 from marginalia.learn.online import OnlineRun
 from marginalia.learn.run import Counts
 
@@ -40,15 +39,14 @@ LEARNERS: dict[str, dict[str, Any]] = {
 
 
 def rule_of(run: Training) -> _core.Rule:
-    settings, labels = run.recipe.settings, run.coder.labels
+    settings = run.recipe.settings
     if run.recipe.learner == "perceptron":
         return _core.Rule.perceptron()
     if run.recipe.learner == "margin":
         return _core.Rule.margin(settings["C"])
-    costs = costs_of(settings, labels)
     if run.recipe.learner == "pa":
-        return _core.Rule.passive_aggressive("I", settings["C"], costs, len(labels))
-    return _core.Rule.arow(settings["r"], costs, len(labels))
+        return _core.Rule.passive_aggressive("I", settings["C"])
+    return _core.Rule.arow(settings["r"])
 
 
 def alone(run: Training, member: int, passes: range, start: _core.SparseRows | None = None) -> OnlineRun:

@@ -15,7 +15,7 @@ from marginalia import _core
 from marginalia.config import Setting
 from marginalia.corpus.blocks import Block
 from marginalia.corpus.schemes import legal_transitions
-from marginalia.decode.decoder import Decoder, Ids, Located, Parts, Term
+from marginalia.decode.decoder import Costs, Decoder, Ids, Located, Parts, Term
 from marginalia.errors import DataError
 from marginalia.features.compiling import compile_program, has_ends, has_label_bigram
 from marginalia.features.program import Program
@@ -86,9 +86,10 @@ class ChainTraining:
         settings: dict[str, Any],
         program: Program,
         extraction: ChainExtraction,
+        costs: Costs | None = None,
     ) -> None:
         self._shape = chain_shape(labels, encoding, settings, program)
-        self._index, self._cutoff = extraction.index, settings["cutoff"]
+        self._index, self._cutoff, self._costs = extraction.index, settings["cutoff"], costs
         self.constants = self._shape.constants
 
     def set_gold(self, examples: _core.Examples, ids: Ids, sets: npt.NDArray[np.uint8]) -> None:
@@ -104,7 +105,7 @@ class ChainTraining:
 
     def batch(self, examples: _core.Examples) -> _core.ChainExamples:
         """The examples as outputs of this chain."""
-        return _core.ChainExamples(self._shape, examples)
+        return _core.ChainExamples(self._shape, examples, self._costs)
 
 
 _PARTS = Parts(

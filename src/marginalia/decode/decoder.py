@@ -21,6 +21,7 @@ from marginalia.model import SavedModel, phrases_of
 from marginalia.model.constants import constant_place
 
 Ids = npt.NDArray[np.int32]
+Costs = npt.NDArray[np.float32]  # of each (right, given) pair of labels, flat
 Shape = TypeVar("Shape")
 
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from marginalia import _core
 from marginalia.config import Setting
 from marginalia.corpus.blocks import Block
-from marginalia.decode.decoder import Decoder, Ids, Located, Parts
+from marginalia.decode.decoder import Costs, Decoder, Ids, Located, Parts
 from marginalia.errors import DataError
 from marginalia.features.compiling import compile_segment_program, has_ends, has_label_bigram
 from marginalia.features.program import Program
@@ -108,9 +108,10 @@ class SegmentTraining:
         settings: dict[str, Any],
         program: Program,
         extraction: SegmentExtraction,
+        costs: Costs | None = None,
     ) -> None:
         self._shape = segment_shape(labels, encoding, settings, program)
-        self._extraction, self._cutoff = extraction, settings["cutoff"]
+        self._extraction, self._cutoff, self._costs = extraction, settings["cutoff"], costs
         self.constants = self._shape.constants
         # Rows are for features of right outputs, and of wrong ones that learning meets; learners that look
         # for no outputs, and cut-offs, leave the latter out.
@@ -139,7 +140,9 @@ class SegmentTraining:
     def batch(self, examples: _core.SegmentExamples) -> _core.SegmentBatch:
         """The examples as outputs of this structure."""
         extraction = self._extraction
-        return _core.SegmentBatch(self._shape, extraction.program, examples, extraction.index, self._open)
+        return _core.SegmentBatch(
+            self._shape, extraction.program, examples, extraction.index, self._open, self._costs
+        )
 
 
 _PARTS = Parts(

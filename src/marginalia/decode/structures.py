@@ -9,7 +9,7 @@ from marginalia import _core
 from marginalia.config import Setting
 from marginalia.corpus.blocks import Block
 from marginalia.decode import chain, segments
-from marginalia.decode.decoder import Compiled, ConstrainedOutputs, Contribution, Term
+from marginalia.decode.decoder import Compiled, ConstrainedOutputs, Contribution, Costs, Term
 from marginalia.features.compiling import compile_program, compile_segment_program
 from marginalia.features.list_templates import LIST_TEMPLATES, SEGMENT_LIST_TEMPLATES
 from marginalia.features.program import Program
@@ -35,8 +35,9 @@ class Examples(Protocol):
         dropout_features: float = 0.0,
         dropout_seed: int = 0,
         first: int = 0,
+        loss: float = 0.0,
     ) -> dict[str, Any]:
-        """Applies a rule to the examples in order; what was counted."""
+        """Applies a rule to the examples in order; what was counted. `loss` is that of the pass so far."""
 
     def make_room(self, weights: _core.WeightTable, whole_rows: bool) -> None:
         """Makes room for the weights of the gold outputs' features."""
@@ -73,7 +74,7 @@ class Examples(Protocol):
         """The same by vote of all versions of the weights among the k best."""
 
     def best(self, weights: _core.SparseRows, first: int, last: int) -> npt.NDArray[np.int32]:
-        """The best labels of the examples from `first` to `last` (exclusive)."""
+        """The best outputs of the examples from `first` to `last` (exclusive), as numbers."""
 
 
 class Extraction(Protocol):
@@ -90,8 +91,8 @@ class Extraction(Protocol):
 
 
 class StructureInTraining(Protocol):
-    """What training and learners may know of a structure; made of labels, scheme, settings, program and
-    extraction."""
+    """What training and learners may know of a structure; made of labels, scheme, settings, program,
+    extraction and what wrong labels cost."""
 
     constants: int
 
@@ -107,6 +108,21 @@ class StructureInTraining(Protocol):
 
     def batch(self, examples: Any) -> Examples:
         """The examples as this structure sees them."""
+
+
+class MakeTraining(Protocol):
+    """Makes a structure to be trained."""
+
+    def __call__(
+        self,
+        labels: Sequence[str],
+        encoding: str | None,
+        settings: dict[str, Any],
+        program: Program,
+        extraction: Any,
+        costs: Costs | None = None,
+    ) -> StructureInTraining:
+        """`costs` are those of each (right, given) pair of labels; None: 1 for each wrong label."""
 
 
 class StructureInUse(Protocol):
@@ -164,7 +180,7 @@ class Structure(NamedTuple):
     settings: tuple[Setting, ...]
     compile: Callable[[Program, Sequence[str], Mapping[str, _core.PhraseSet]], Any]
     extraction: Callable[[Any, _core.FeatureIndex, dict[str, Any]], Extraction]
-    training: Callable[[Sequence[str], str | None, dict[str, Any], Program, Any], StructureInTraining]
+    training: MakeTraining
     decoder: Callable[[SavedModel], StructureInUse]
     features: str | None = None
     list_templates: str = LIST_TEMPLATES

@@ -18,11 +18,13 @@ COSTS = Setting(
 )
 
 
-def costs_of(settings: Mapping[str, Any], labels: Sequence[str]) -> npt.NDArray[np.float32]:
-    """The cost of each (right, given) pair of labels, flat."""
+def costs_of(settings: Mapping[str, Any], labels: Sequence[str]) -> npt.NDArray[np.float32] | None:
+    """The cost of each (right, given) pair of labels, flat; None if each wrong label costs 1."""
+    path: str = settings.get("costs", "hamming")
+    if path.lower() == "hamming":
+        return None
     costs = 1.0 - np.eye(len(labels), dtype=np.float32)
-    if settings["costs"].lower() != "hamming":
-        _read(settings["costs"], labels, costs)
+    _read(path, labels, costs)
     return np.ascontiguousarray(costs.reshape(-1))
 
 

@@ -9,7 +9,7 @@ from marginalia import _core
 from marginalia.config import Setting
 from marginalia.errors import SettingsError
 from marginalia.learn.boosting import BOOST, Boosting
-from marginalia.learn.costs import COSTS, costs_of
+from marginalia.learn.costs import COSTS
 from marginalia.learn.likelihood import OPTIMISER, PATIENCE, SUPPORT, LikelihoodRun
 from marginalia.learn.online import AVERAGE, CANDIDATES, LOOP, PASSES, OnlineRun
 from marginalia.learn.provenance import SETTINGS as PROVENANCE
@@ -65,17 +65,11 @@ def _margin(setup: Setup) -> LearnerRun:
 
 
 def _passive_aggressive(setup: Setup) -> LearnerRun:
-    settings, labels = setup.settings, setup.labels
-    rule = _core.Rule.passive_aggressive(
-        settings["variant"], settings["C"], costs_of(settings, labels), len(labels)
-    )
-    return _online(setup, rule)
+    return _online(setup, _core.Rule.passive_aggressive(setup.settings["variant"], setup.settings["C"]))
 
 
 def _arow(setup: Setup) -> LearnerRun:
-    settings, labels = setup.settings, setup.labels
-    rule = _core.Rule.arow(settings["r"], costs_of(settings, labels), len(labels))
-    return _online(setup, rule, variances=True)
+    return _online(setup, _core.Rule.arow(setup.settings["r"]), variances=True)
 
 
 def _crf(setup: Setup) -> LearnerRun:

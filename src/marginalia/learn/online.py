@@ -95,6 +95,7 @@ class OnlineRun:
             part = order[done : done + self._slice]
             # Counted first: after Ctrl-C within the call, no step is missing and averages stay right.
             before, self.step = self.step, self.step + len(part)
+            loss, counts.loss = counts.loss, 0.0  # summed in one go, wherever the pass is cut
             counts.add(
                 examples.learn(
                     self.weights,
@@ -105,6 +106,7 @@ class OnlineRun:
                     *self._dropout,
                     seed,
                     batch.first,
+                    loss,
                 )
             )
             done += len(part)

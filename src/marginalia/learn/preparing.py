@@ -17,6 +17,7 @@ from marginalia.errors import DataError, SettingsError
 from marginalia.features.compiling import load_phrases
 from marginalia.features.loading import load_features
 from marginalia.features.program import EXPLICIT, Program
+from marginalia.learn.costs import costs_of
 from marginalia.learn.data import MakeExtraction, ReadData, TrainingSet, read_data
 from marginalia.learn.dev import DevSet
 from marginalia.learn.learners import LEARNERS
@@ -162,7 +163,8 @@ def _fitted(recipe: Recipe, program: Program, coder: LabelCoder) -> tuple[Recipe
 
 def _structure_of(recipe: Recipe, program: Program, read: ReadData) -> StructureInTraining:
     kind, coder = STRUCTURES[recipe.structure], read.coder
-    return kind.training(coder.labels, coder.encoding, recipe.settings, program, read.extraction)
+    costs = costs_of(recipe.settings, coder.labels)
+    return kind.training(coder.labels, coder.encoding, recipe.settings, program, read.extraction, costs)
 
 
 def _setup_of(recipe: Recipe, read: ReadData, structure: StructureInTraining, threads: int) -> Setup:
