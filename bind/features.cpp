@@ -35,6 +35,44 @@ void make_program(Program* self, const std::vector<SourceFields>& sources,
   new (self) Program(sources_of(sources), std::move(made_templates), std::move(lists), columns);
 }
 
+// (function, argument, column) of a piece; a literal is ("", text, 0).
+using BagFields = std::tuple<std::string, std::string, std::uint32_t>;
+
+BagPiece bag_piece_of(const BagFields& fields) {
+  auto [function, argument, column] = fields;
+  BagPiece piece;
+  if (function.empty()) {
+    piece.text = argument;
+    return piece;
+  }
+  piece.column = column;
+  if (function == "number") {
+    piece.kind = BagPiece::Kind::number;
+    piece.divisor = argument.empty() ? 1.0 : std::stod(argument);
+    return piece;
+  }
+  piece.lower = function.starts_with("lower-");
+  const std::string bag = piece.lower ? function.substr(6) : function;
+  if (bag != "ngrams" && bag != "chars") {
+    piece.lower = false;
+    piece.kind = BagPiece::Kind::column;
+    piece.attribute = {function_named(function), argument};
+    return piece;
+  }
+  piece.kind = bag == "ngrams" ? BagPiece::Kind::words : BagPiece::Kind::characters;
+  piece.n = static_cast<std::uint32_t>(std::stoul(argument));
+  return piece;
+}
+
+Program bags_of(const std::vector<std::vector<BagFields>>& templates, std::uint32_t columns) {
+  std::vector<BagTemplate> made;
+  for (const auto& fields : templates) {
+    made.emplace_back();
+    for (const auto& one : fields) made.back().push_back(bag_piece_of(one));
+  }
+  return Program::of_bags(std::move(made), columns);
+}
+
 // All features of a table as (edge, name) per token: what the key hashes stand for.
 nb::list names_of(const Program& program, const TokenTable& table) {
   nb::list tokens;
@@ -100,10 +138,21 @@ void set_gold(Examples& examples, const Input<std::int32_t>& gold, std::uint32_t
 
 void bind_features(nb::module_& m) {
   using namespace nb::literals;
+  // An error in an item reaches Python as ValueError(message, line).
+  nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
+    try {
+      std::rethrow_exception(thrown);
+    } catch (const ItemError& error) {
+      PyErr_SetObject(PyExc_ValueError, nb::make_tuple(error.what(), error.line).ptr());
+    }
+  });
   nb::class_<Program>(m, "Program", "Templates, ready to run over token tables.")
       .def("__init__", &make_program, "sources"_a, "templates"_a, "lists"_a, "columns"_a)
       .def_static("of_items", &Program::of_items, "columns"_a,
                   "Features are the tables' explicit attributes.")
+      .def_static(
+          "of_bags", &bags_of, "templates"_a, "columns"_a,
+          "Templates over items, as lists of (function, argument, column); a literal is (\"\", text, 0).")
       .def_prop_ro("has_edges", &Program::has_edges)
       .def("names", &names_of, "table"_a, "(edge, name) of every feature of every token.");
 
@@ -164,6 +213,16 @@ void bind_features(nb::module_& m) {
           "keep_templates"_a = false)
       .def_prop_ro("sentences", &Examples::sentences)
       .def_prop_ro("tokens", &Examples::tokens)
+      .def(
+          "rows",
+          [](const Examples& e, std::size_t token) {
+            if (token >= e.tokens()) throw nb::index_error("no such token");
+            std::vector<std::pair<std::uint32_t, double>> found;
+            for (std::uint64_t i = e.node_end[token]; i < e.node_end[token + 1]; ++i)
+              found.emplace_back(e.node_rows[i], e.node_value(i));
+            return found;
+          },
+          "token"_a, "The rows of a token's node features, each with how often it has it.")
       .def_prop_ro(
           "starts", [](const Examples& e) { return give(std::vector<std::uint32_t>(e.sentence)); },
           nb::rv_policy::move)

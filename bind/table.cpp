@@ -198,7 +198,14 @@ void bind_table(nb::module_& m) {
       .def("attributes", &attributes_of, "first"_a, "last"_a,
            "The explicit attributes of some tokens, as dictionaries from names to values.")
       .def("concatenate_documents", &marginalia::concatenate_documents,
-           "A table with one sentence per document.");
+           "A table with one sentence per document.")
+      .def(
+          "as_items",
+          [](const TokenTable& t, const std::vector<std::uint32_t>& lines) {
+            return marginalia::as_items(t, lines);
+          },
+          "lines"_a = std::vector<std::uint32_t>(),
+          "The same tokens, each a sentence of its own, read in these lines.");
   m.def("parse_columns", &parse_columns, "text"_a, nb::kw_only(), "first_line"_a = 1, "first_document"_a = 0,
         "columns"_a = 0, "tabs_only"_a = false, "comment"_a = "#", "comment_anywhere"_a = false,
         "Read a column file; raises ValueError(message, line, column).");

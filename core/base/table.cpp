@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <numeric>
 #include <unordered_map>
 #include <utility>
 
@@ -324,6 +325,18 @@ TokenTable concatenate_documents(const TokenTable& table) {
     comment.sentence = static_cast<std::uint32_t>(after - whole.sentence.begin() - 1);
   }
   return whole;
+}
+
+TokenTable as_items(TokenTable table, std::span<const std::uint32_t> lines) {
+  const std::size_t tokens = table.tokens();
+  if (!lines.empty() && lines.size() != tokens)
+    throw std::invalid_argument("lines and items disagree in number");
+  if (!lines.empty()) table.line.assign(lines.begin(), lines.end());
+  table.sentence.resize(tokens + 1);
+  std::iota(table.sentence.begin(), table.sentence.end(), 0u);
+  table.document.assign(tokens, 0);
+  table.comments.clear();
+  return table;
 }
 
 }  // namespace marginalia

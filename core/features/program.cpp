@@ -71,9 +71,20 @@ Program Program::of_items(std::uint32_t columns) {
   return program;
 }
 
+Program Program::of_bags(std::vector<BagTemplate> templates, std::uint32_t columns) {
+  Program program({}, {}, {}, columns);
+  program.bags_ = std::make_shared<const Bags>(std::move(templates), columns);
+  return program;
+}
+
 std::vector<std::vector<Program::Read>> Program::reads() const {
   if (explicit_) return {{{0, false, 0}}};
   std::vector<std::vector<Read>> all;
+  for (const BagTemplate& t : bags_ == nullptr ? std::vector<BagTemplate>() : bags_->templates()) {
+    all.emplace_back();
+    for (const BagPiece& piece : t)
+      if (piece.kind != BagPiece::Kind::literal) all.back().push_back({0, false, piece.column});
+  }
   for (const Template& t : templates_) {
     all.emplace_back();
     for (const Piece& piece : t.pieces)
@@ -150,6 +161,11 @@ void Program::read(const TokenTable& table, std::size_t first, std::size_t last,
                    ExtractionSpace& space) const {
   if (table.columns < columns_) throw std::invalid_argument("program: the table has too few columns");
   if (explicit_) return read_items(table, first, owner, space);
+  if (bags_ != nullptr) {
+    bags_->read(table, first, last, space.bags_);
+    space.rows_.assign(space.bags_.found.size(), kUnaskedRow);
+    return;
+  }
   if (space.program_ != identity_ || space.owner_ != owner || space.used_ > kMostCached ||
       space.texts_.size() > kMostBytes) {
     space = ExtractionSpace();

@@ -13,6 +13,7 @@
 #include "base/items.hpp"
 #include "base/table.hpp"
 #include "features/attributes.hpp"
+#include "features/bags.hpp"
 #include "features/phrases.hpp"
 
 namespace marginalia {
@@ -110,6 +111,7 @@ class ExtractionSpace {
   std::shared_ptr<const Items>
       items_;              // explicit attributes of the current table; rows_ are those of their names
   std::size_t first_ = 0;  // the current sentence's first token
+  BagSpace bags_;          // of templates over items; rows_ are those of what was found
 };
 
 class Program {
@@ -118,6 +120,8 @@ class Program {
           std::vector<std::shared_ptr<const PhraseSet>> lists, std::uint32_t columns);
   // The program whose features are the explicit attributes of tables.
   static Program of_items(std::uint32_t columns);
+  // The program of templates over items, each of which is a token.
+  static Program of_bags(std::vector<BagTemplate> templates, std::uint32_t columns);
 
   std::uint32_t columns() const { return columns_; }
   std::size_t templates(Scope scope) const;
@@ -134,6 +138,7 @@ class Program {
                 std::vector<Feature>& out, Prefetch&& prefetch) const {
     out.clear();
     if (explicit_) return item_features(space, begin, end, out, prefetch);
+    if (bags_ != nullptr) return bag_features(space, begin, end, out, prefetch);
     for (auto at = static_cast<std::uint32_t>(begin); at < end; ++at) {
       for (std::uint32_t i = 0; i < compiled_.size(); ++i) {
         const Compiled& t = compiled_[i];
@@ -186,6 +191,7 @@ class Program {
   std::vector<std::string> texts_of(const Feature& feature, const TokenTable& table,
                                     const ExtractionSpace& space, std::size_t first, std::size_t last) const {
     if (explicit_) return {std::string(space.items_->name(feature.cell))};
+    if (bags_ != nullptr) return bags_->texts_of(feature.cell, table, first, space.bags_);
     return texts_at(feature.template_index, table, space, first, last, feature.token);
   }
   std::string name_of(const Feature& feature, const TokenTable& table, const ExtractionSpace& space,
@@ -242,6 +248,16 @@ class Program {
       }
     }
   }
+  template <class Prefetch>
+  static void bag_features(const ExtractionSpace& space, std::size_t begin, std::size_t end,
+                           std::vector<Feature>& out, Prefetch&& prefetch) {
+    for (std::uint32_t i = 0; i < space.bags_.found.size(); ++i) {
+      const BagSpace::Found& found = space.bags_.found[i];
+      if (found.item < begin || found.item >= end) continue;
+      prefetch(found.key);
+      out.push_back({found.key, found.item, kUnaskedRow, i, found.template_index, false, found.value});
+    }
+  }
   void read_items(const TokenTable& table, std::size_t first, const Identity& owner,
                   ExtractionSpace& space) const;
 
@@ -264,6 +280,7 @@ class Program {
   std::uint32_t columns_;
   bool has_edges_ = false;
   bool explicit_ = false;
+  std::shared_ptr<const Bags> bags_;  // null: templates over tokens
   Identity identity_ = new_identity();
 };
 

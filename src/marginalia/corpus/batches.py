@@ -29,6 +29,7 @@ class Layout:
     options: dict[str, Any] = field(default_factory=dict)
     whole_documents: bool = False  # are batches to end where documents end?
     partial: bool = False  # may labels leave open what is right?
+    items: bool = False  # are the examples whole items, with one class each (corpus/items.py)?
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,11 @@ def read_batches(
     source: Source, layout: Layout, *, need: Sequence[str] = (), block_bytes: int = 1 << 20
 ) -> Iterator[Batch]:
     """The sentences of a file. The label column may be missing unless it is among those in `need`."""
+    if layout.items:
+        from .items import read_items
+
+        yield from read_items(source, layout, labelled=bool(need))
+        return
     if layout.format == "conll":
         for block in read_blocks(
             source, block_bytes=block_bytes, whole_documents=layout.whole_documents, **layout.options

@@ -5,6 +5,7 @@ Columns of labels walk one way: `encode` (strings to ids) -> `conlleval` / `stri
 files or prints.
 """
 
+from marginalia.evaluate.classes import ClassReport, score_classes
 from marginalia.evaluate.reliability import Reliability, reliability, right_spans
 from marginalia.evaluate.report import Confused, Report, TypeScore
 from marginalia.evaluate.sampling import bootstrap_interval
@@ -19,6 +20,7 @@ from marginalia.evaluate.significance import (
 )
 
 __all__ = [
+    "ClassReport",
     "Comparison",
     "Confused",
     "McNemar",
@@ -33,6 +35,7 @@ __all__ = [
     "mcnemar",
     "reliability",
     "right_spans",
+    "score_classes",
     "score_ids",
     "sentence_counts",
 ]

@@ -107,7 +107,7 @@ class Report:
         if not pairs:
             return
         yield "most frequent confusions:"
-        width, other, digits = _widths(pairs)
+        width, other, digits = widths_of(pairs)
         yield f"  {'gold':{width}}  {'predicted':{other}}  {'count':>{digits}}"
         for pair in pairs:
             yield f"  {pair.gold:{width}}  {pair.predicted:{other}}  {pair.count:{digits}}"
@@ -117,7 +117,8 @@ def _scores(precision: float, recall: float, f1: float) -> str:
     return f"precision: {precision:6.2f}%; recall: {recall:6.2f}%; FB1: {f1:6.2f}"
 
 
-def _widths(pairs: list[Confused]) -> tuple[int, int, int]:
+def widths_of(pairs: list[Confused]) -> tuple[int, int, int]:
+    """How wide the columns of a table of confusions are."""
     gold = max(len("gold"), *(len(pair.gold) for pair in pairs))
     predicted = max(len("predicted"), *(len(pair.predicted) for pair in pairs))
     return gold, predicted, max(len("count"), *(len(str(pair.count)) for pair in pairs))

@@ -18,6 +18,7 @@ def compile_program(
     """The program for tables with these columns. The plain label bigram is left to the structure."""
     if program.explicit:
         return _core.Program.of_items(len(columns))
+    _refuse_items(program)
     segments = [t for t in program.templates if t.scope == "segment"]
     if segments:
         raise SettingsError(
@@ -34,6 +35,7 @@ def compile_segment_program(
     """The same for templates over segments and over their tokens."""
     if program.explicit:
         return _core.SegmentProgram.of_items(len(columns))
+    _refuse_items(program)
     templates = []
     for t in extracted(program):
         if t.scope == "edge" or any(isinstance(p, Value) and p.absolute for p in t.pieces):
@@ -43,6 +45,34 @@ def compile_segment_program(
             )
         templates.append([_segment_fields(piece) for piece in t.pieces])
     return _core.SegmentProgram(_sources(program, columns), templates, _lists(program, phrases), len(columns))
+
+
+def _refuse_items(program: Program) -> None:
+    for t in program.templates:
+        if t.scope == "item":
+            raise SettingsError(
+                f"features: '{shown(t)}' looks at whole items: choose --structure single for it."
+            )
+
+
+def compile_item_program(
+    program: Program, columns: Sequence[str], phrases: Mapping[str, _core.PhraseSet]
+) -> _core.Program:
+    """The same for templates over whole items, each of which is a token of the tables."""
+    if program.explicit:
+        return _core.Program.of_items(len(columns))
+    for t in program.templates:
+        if t.scope != "item":
+            raise SettingsError(
+                f"features: '{shown(t)}' is for tokens; a single item takes templates such as words(text), "
+                "ngrams(1..2)(text), channel or number(price)."
+            )
+    sources = _sources(program, columns)
+
+    def fields(piece: str | Value) -> tuple[str, str, int]:
+        return ("", piece, 0) if isinstance(piece, str) else sources[piece.attribute][:3]
+
+    return _core.Program.of_bags([[fields(p) for p in t.pieces] for t in program.templates], len(columns))
 
 
 def _sources(program: Program, columns: Sequence[str]) -> list[tuple[str, str, int, int]]:

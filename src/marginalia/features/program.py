@@ -7,8 +7,9 @@ which join literal text and attribute values of nearby tokens. The concatenation
 no feature.
 
 A `node` feature is seen with the label of the current token, an `edge` feature with the labels of the
-previous and the current token, a `segment` feature with the type of a segment. An edge template of literals
-only is the plain label bigram, a node template of literals only the plain label.
+previous and the current token, a `segment` feature with the type of a segment, an `item` feature with the
+class of a whole item (features/item_templates.py: bags and numbers are among its attributes). An edge
+template of literals only is the plain label bigram, a node template of literals only the plain label.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from typing import Any
 
 from marginalia.errors import ModelError
 
-VERSION = 2  # 2: explicit attributes; a program without them is written as version 1
+VERSION = 3  # of templates of items; 2: explicit attributes; a program without either is of version 1
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ ANCHORS = ("b", "e", "i", "j", "whole", "length")
 
 @dataclass(frozen=True)
 class Template:
-    """What is joined into a feature's name. Scope: "node", "edge" or "segment"."""
+    """What is joined into a feature's name. Scope: "node", "edge", "segment" or "item"."""
 
     scope: str
     pieces: tuple[str | Value, ...]
@@ -94,9 +95,16 @@ class Program:
         """The columns that the program reads, in the order of their first use."""
         return tuple(dict.fromkeys(a.column for a in self.attributes if a.column))
 
+    @property
+    def of_items(self) -> bool:
+        """Whether the templates are of whole items."""
+        return any(template.scope == "item" for template in self.templates)
+
     def to_json(self) -> str:
         """The program as compact text, for a model's metadata."""
-        version = {"version": VERSION, "explicit": True} if self.explicit else {"version": 1}
+        version: dict[str, Any] = {"version": VERSION if self.of_items else 1}
+        if self.explicit:
+            version = {"version": 2, "explicit": True}
         return json.dumps(
             {
                 **version,
@@ -116,9 +124,11 @@ class Program:
         """The program of `to_json`; a ModelError if the text is damaged or of a newer version."""
         try:
             data = json.loads(text)
-            expected = VERSION if data.get("explicit") else 1
-            if data["version"] != expected:
-                raise ModelError(f"the template program has version {data['version']}, expected {expected}")
+            expected = (2,) if data.get("explicit") else (1, VERSION)
+            if data["version"] not in expected:
+                raise ModelError(
+                    f"the template program has version {data['version']}, expected {expected[-1]}"
+                )
             attributes = tuple(Attribute(*map(str, row)) for row in data["attributes"])
             templates = tuple(
                 Template(str(scope), tuple(_piece_from_json(p) for p in pieces))
@@ -140,7 +150,7 @@ class Program:
         if self.explicit and any(not isinstance(p, str) for t in self.templates for p in t.pieces):
             raise ModelError("the template program is damaged: templates beside explicit attributes")
         for template in self.templates:
-            if template.scope not in ("node", "edge", "segment"):
+            if template.scope not in ("node", "edge", "segment", "item"):
                 raise ModelError(f"the template program is damaged: scope '{template.scope}'")
             for value in template.pieces:
                 if isinstance(value, str):

@@ -95,9 +95,9 @@ FORMS = {
 FARTHEST = 100
 MOST_VARIANTS = 10_000
 
-_NAME = re.compile(r"[^\W\d][\w.-]*")
+NAME = re.compile(r"[^\W\d][\w.-]*")
 _WORD = re.compile(r"[^\s()\"#]+")
-_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
+QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
 _RANGE = re.compile(r"([+-]?\d+)(?:\.\.([+-]?\d+))?")
 _ANCHOR = re.compile(r"([beij])\s*([+-]\d+)?(?:\s*\.\.\s*([beij])\s*([+-]\d+)?)?(?=\s*\])")
 _LENGTH = re.compile(r"length\s*(?:\(\s*(\d+)\s*\))?(?=\s*(?:/|#|$))")
@@ -117,7 +117,7 @@ class _Variant(NamedTuple):
 
 
 @dataclass(frozen=True)
-class _Term:
+class Term:
     """A value as written: all its arguments and places, (anchor, offset)."""
 
     function: str
@@ -136,36 +136,44 @@ class _Term:
         for argument, place in itertools.product(self.arguments, self.places):
             yield _Variant(self._name(argument, *place), Attribute(self.function, argument, column), *place)
 
+    def attribute(self, argument: str) -> Attribute:
+        """The attribute that it is, with one of its arguments."""
+        return Attribute(self.function, argument, self.column)
+
     def _name(self, argument: str, anchor: str, offset: int) -> str:
         if anchor == "length":
             return "length" if offset == _DEFAULT_LENGTH else f"length({offset})"
         if anchor == "whole":
-            return f"{self._called(argument)}[b..e]"
+            return f"{self.called(argument)}[b..e]"
         counted = f"{anchor}{offset:+}" if anchor and offset else anchor or str(offset)
-        return f"{self._called(argument)}[{counted}]"
+        return f"{self.called(argument)}[{counted}]"
 
-    def _called(self, argument: str) -> str:
+    def called(self, argument: str) -> str:
+        """How it is written with one of its arguments."""
         if self.function in ("column", "first"):
             return self.column or self.function
-        if '"' in FORMS[self.function]:
+        if '"' in FORMS.get(self.function, ""):
             argument = f'"{argument}"'
         return (
             f"{self.function}({argument})({self.column})" if argument else f"{self.function}({self.column})"
         )
 
 
-class _Scanner:
+class Scanner:
     """Reads the terms of one line from left to right."""
 
-    def __init__(self, line: Line, lists: Collection[str]) -> None:
-        self.line, self.lists, self.at = line, lists, 0
+    forms = FORMS
+
+    def __init__(self, line: Line, lists: Collection[str], columns: Collection[str] = ()) -> None:
+        self.line, self.lists, self.columns, self.at = line, lists, columns, 0
 
     def scope(self) -> str:
+        """The scope that the line begins with."""
         found = _SCOPE.match(self.line.text)
         self.at = found.end() if found else 0
         return found[1] if found else "node"
 
-    def terms(self) -> list[_Term]:
+    def terms(self) -> list[Term]:
         """All terms up to the end of the line or a comment."""
         if self._ended():
             return []
@@ -207,25 +215,25 @@ class _Scanner:
         self.at = found.end()
         return found
 
-    def _term(self) -> _Term:
+    def _term(self) -> Term:
         self._rest()
         start = self.at
         if found := _LENGTH.match(self.line.text, self.at):
             self.at = found.end()
-            return _Term("length", ("",), "", start, (("length", self._longest(found)),))
-        name = self._read(_NAME, "a column or a function")[0]
+            return Term("length", ("",), "", start, (("length", self._longest(found)),))
+        name = self._read(NAME, "a column or a function")[0]
         if self._rest().startswith("("):
             function, arguments, column, column_at = self._call(name, start)
         elif name == "first":
             function, arguments, column, column_at = name, ("",), "", start
-        elif name in FORMS:
-            raise self.line.error(start, f"the function {name} needs a column: {FORMS[name]}.")
+        elif name in self.forms:
+            raise self.line.error(start, f"the function {name} needs a column: {self.forms[name]}.")
         else:
             function, arguments, column, column_at = "column", ("",), name, start
         self._expect("[")
         places = self._places()
         self._expect("]")
-        return _Term(function, arguments, column, column_at, places)
+        return Term(function, arguments, column, column_at, places)
 
     def _longest(self, found: re.Match[str]) -> int:
         longest = int(found[1] or _DEFAULT_LENGTH)
@@ -257,20 +265,20 @@ class _Scanner:
         return tuple((found[1], offset) for offset in range(first, last + 1))
 
     def _call(self, name: str, start: int) -> tuple[str, tuple[str, ...], str, int]:
-        if name not in FORMS:
-            raise self.line.error(start, f"there is no function '{name}'. {nearest(name, FORMS)}")
+        if name not in self.forms:
+            raise self.line.error(start, f"there is no function '{name}'. {nearest(name, self.forms)}")
         if name == "first":
             raise self.line.error(start, "the function first takes no column: first[0].")
-        takes_argument = FORMS[name].count("(") == 2
+        takes_argument = self.forms[name].count("(") == 2
         arguments = self._argument(name) if takes_argument else ("",)
         if not self._take("("):
-            raise self._unexpected(f"a column, as in {FORMS[name]}")
+            raise self._unexpected(f"a column, as in {self.forms[name]}")
         self._rest()
         column_at = self.at
-        column = self._read(_NAME, "a column")[0]
+        column = self._read(NAME, "a column")[0]
         if self._rest().startswith("("):
             raise self.line.error(
-                column_at, f"functions do not nest: expected a column, as in {FORMS[name]}."
+                column_at, f"functions do not nest: expected a column, as in {self.forms[name]}."
             )
         self._expect(")")
         return name, arguments, column, column_at
@@ -282,12 +290,12 @@ class _Scanner:
         arguments: tuple[str, ...]
         if name.endswith(("prefix", "suffix")):
             arguments = tuple(map(str, self._range("a length such as 3 or 1..4")))
-        elif '"' in FORMS[name]:
+        elif '"' in self.forms[name]:
             arguments = (
-                self._read(_QUOTED, f"an expression in quotation marks, as in {FORMS[name]}")[0][1:-1],
+                self._read(QUOTED, f"an expression in quotation marks, as in {self.forms[name]}")[0][1:-1],
             )
         else:
-            arguments = (self._read(_WORD, f"an argument, as in {FORMS[name]}")[0],)
+            arguments = (self._read(_WORD, f"an argument, as in {self.forms[name]}")[0],)
         for argument in arguments:
             self._check(name, argument, start)
         self._expect(")")
@@ -311,14 +319,15 @@ class _Scanner:
         return tuple(range(first, last + 1))
 
 
-class _Compiler:
+class Compiler:
     """Turns lines into templates; knows what earlier lines gave."""
 
     def __init__(self, columns: Columns, builder: ProgramBuilder) -> None:
         self.columns, self.builder = columns, builder
         self._given: dict[str, Line] = {}
 
-    def add(self, line: Line, scope: str, terms: list[_Term]) -> None:
+    def add(self, line: Line, scope: str, terms: list[Term]) -> None:
+        """The templates of a line."""
         scopes = ("node", "edge") if scope == "both" else (scope,)
         if any(term.anchor for term in terms):
             scopes = self._segment_scope(line, scope, terms)
@@ -329,7 +338,7 @@ class _Compiler:
             for each in scopes:
                 self._add(line, each, values)
 
-    def _segment_scope(self, line: Line, scope: str, terms: list[_Term]) -> tuple[str]:
+    def _segment_scope(self, line: Line, scope: str, terms: list[Term]) -> tuple[str]:
         anchors = {term.anchor for term in terms}
         if scope != "node":
             raise line.error(0, f"a template of segments cannot be '{scope}:'; 'edge:' stands alone.")
@@ -341,7 +350,7 @@ class _Compiler:
             raise line.error(0, "the template has both i and j; expected one of them.")
         return ("segment",)
 
-    def _column(self, term: _Term, line: Line) -> str:
+    def _column(self, term: Term, line: Line) -> str:
         return self.columns.named(term.column, line, term.column_at) if term.column else ""
 
     def _add(self, line: Line, scope: str, values: tuple[_Variant, ...]) -> None:
@@ -366,7 +375,7 @@ def _declared(text: str, file: str, folder: Path) -> dict[str, str]:
         found = _DECLARATION.match(line.text)
         if not found:
             continue
-        if not _NAME.fullmatch(found["name"]) or not found["path"]:
+        if not NAME.fullmatch(found["name"]) or not found["path"]:
             raise line.error(found.start("name"), "expected 'list name = file'.")
         if found["name"] in lists:
             raise line.error(found.start("name"), f"the list '{found['name']}' is declared twice.")
@@ -391,11 +400,11 @@ def parse_templates(
     """
     builder = ProgramBuilder(onto)
     builder.lists.update(_declared(text, file, folder or Path()))
-    compiler, left_out = _Compiler(columns, builder), []
+    compiler, left_out = Compiler(columns, builder), []
     for line in lines(text, file):
         if not line.text.split("#")[0].strip() or _DECLARATION.match(line.text):
             continue
-        scanner = _Scanner(line, builder.lists)
+        scanner = Scanner(line, builder.lists)
         scope, terms = scanner.scope(), scanner.terms()
         if skip_missing and any(term.column and not columns.find(term.column) for term in terms):
             left_out.append(line.text.strip())
