@@ -104,6 +104,9 @@ class TokenTable:
     def concatenate_documents(self) -> TokenTable:
         """A table with one sentence per document."""
 
+    def as_items(self, lines: Sequence[int] = []) -> TokenTable:
+        """The same tokens, each a sentence of its own, read in these lines."""
+
 def parse_columns(
     text: bytes,
     *,
@@ -250,6 +253,12 @@ class Program:
     def of_items(columns: int) -> Program:
         """Features are the tables' explicit attributes."""
 
+    @staticmethod
+    def of_bags(templates: Sequence[Sequence[tuple[str, str, int]]], columns: int) -> Program:
+        """
+        Templates over items, as lists of (function, argument, column); a literal is ("", text, 0).
+        """
+
     @property
     def has_edges(self) -> bool: ...
     def names(self, table: TokenTable) -> list[list[tuple[bool, str]]]:
@@ -297,6 +306,9 @@ class Examples:
     def sentences(self) -> int: ...
     @property
     def tokens(self) -> int: ...
+    def rows(self, token: int) -> list[tuple[int, float]]:
+        """The rows of a token's node features, each with how often it has it."""
+
     @property
     def starts(self) -> NDArray[numpy.uint32]: ...
     @property

@@ -14,9 +14,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from marginalia.errors import SettingsError
-from marginalia.features.item_templates import NAME, parse_item_templates, quoted
+from marginalia.features.item_templates import parse_item_templates, quoted
 from marginalia.features.program import Program
 from marginalia.features.reading import Columns, nearest
+from marginalia.features.templates import NAME
 
 ITEM_SETS = ("bag", "bag-chars")
 """The names of the ready-made sets for items."""

@@ -127,7 +127,7 @@ class Program:
             expected = (2,) if data.get("explicit") else (1, VERSION)
             if data["version"] not in expected:
                 raise ModelError(
-                    f"the template program has version {data['version']}, expected {expected[-1]}"
+                    f"the template program has version {data['version']}, expected {expected[0]}"
                 )
             attributes = tuple(Attribute(*map(str, row)) for row in data["attributes"])
             templates = tuple(
