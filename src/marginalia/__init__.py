@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from marginalia import decode as _decode
+    from marginalia import kinds as _kinds
     from marginalia import learn as _learn
     from marginalia.corpus import (
         Sentence,
@@ -38,12 +39,12 @@ if TYPE_CHECKING:
     from marginalia.errors import DataError, MarginaliaError, ModelError, SettingsError
     from marginalia.features.dictionary import Dictionary
     from marginalia.learn import Labeler, Progress, Receipt
-    from marginalia.teaching import Model, teachable
+    from marginalia.teaching import Model, trainable
 
-    calibrate = teachable(_learn.calibrate)
-    convert = teachable(_decode.convert)
-    load = teachable(_decode.load)
-    train = teachable(_learn.train)
+    calibrate = trainable(_learn.calibrate)
+    convert = trainable(_decode.convert)
+    load = trainable(_kinds.load)
+    train = trainable(_learn.train)
 
 __version__ = "0.1.0"
 
@@ -69,12 +70,12 @@ _HOMES = {
         "Tagger",
         "convert",
         "given",
-        "load",
         "read_constraints",
     ),
     "deploy": ("Shrunk", "export", "shrink"),
     "errors": ("DataError", "MarginaliaError", "ModelError", "SettingsError"),
     "features.dictionary": ("Dictionary",),
+    "kinds": ("load",),
     "learn": ("Labeler", "Progress", "Receipt", "calibrate", "train"),
     "teaching": ("Model",),
 }
@@ -124,7 +125,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'marginalia' has no attribute '{name}'")
     value = getattr(import_module(f"marginalia.{_HOME_OF[name]}"), name)
     if name in _MAKE_MODELS:
-        value = import_module("marginalia.teaching").teachable(value)
+        value = import_module("marginalia.teaching").trainable(value)
     globals()[name] = value
     return value
 

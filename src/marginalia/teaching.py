@@ -1,6 +1,8 @@
-"""A model that can be taught: what learning adds to a model in use, loaded when first needed.
+"""Models that can be corrected and trained further: what learning adds to models in use, loaded when first
+needed.
 
-`decode/` knows nothing of `learn/`. What users hold in their hands is a `Model`, which knows both.
+`decode/` knows nothing of `learn/`. What users hold in their hands knows both: each kind of output has a
+class that is a `TrainableModel` and the kind's own class.
 """
 
 from __future__ import annotations
@@ -9,13 +11,13 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, ParamSpec
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
-from marginalia.corpus.blocks import pack
 from marginalia.corpus.source import DataSource
 from marginalia.decode.against import wished_labels
 from marginalia.decode.constraints import Names
 from marginalia.decode.inputs import Input
+from marginalia.decode.model import TrainedModel
 from marginalia.decode.tagger import Tagger
 from marginalia.errors import DataError
 from marginalia.model import SavedModel
@@ -26,9 +28,10 @@ if TYPE_CHECKING:
     from marginalia.learn import Progress, Receipt
 
 P = ParamSpec("P")
+Own = TypeVar("Own", bound="TrainableModel")
 
 
-class Model(Tagger):
+class TrainableModel(TrainedModel):
     """A trained model that can be corrected and trained further.
 
     It never changes: corrections and further training give new models. `receipt` says what the correction
@@ -38,52 +41,14 @@ class Model(Tagger):
     receipt: Receipt | None = None
 
     @classmethod
-    def of(cls, tagger: Tagger) -> Model:
+    def of(cls: type[Own], trained: TrainedModel) -> Own:
         """The same model, sharing all its parts."""
         model = cls.__new__(cls)
-        vars(model).update(vars(tagger))
+        vars(model).update(vars(trained))
         return model
 
-    def fix(
-        self,
-        sentence: Input,
-        labels: Sequence[str] | str,
-        *,
-        margin: float = 1.0,
-        check: Data | None = None,
-        threads: int = 1,
-    ) -> Model:
-        """The model with weights changed, as little as possible, so that it labels a sentence as it should,
-        and the sentences of all earlier corrections too; labels and features may be new.
-
-        `labels`: one for each token; or a text, of labels or of wishes such as "3=B-NP" or "3-5=NP" (tokens
-        count from 1), which stand for the best output that has them. `margin`: by how much it must then beat
-        all other outputs, in typical weights. `check`: labelled data; the `receipt` of the result says which
-        of their sentences are labelled otherwise now.
-        """
-        record, column = self._record(sentence), self.saved.label
-        given = list(self.wished(sentence, labels) if isinstance(labels, str) else labels)
-        if len(given) != len(record) or not given:
-            raise DataError(
-                f"found {len(given)} labels, expected {len(record) or 'some'}, one for each token"
-            )
-        for one in given:
-            if not isinstance(one, str):
-                raise DataError(
-                    f"found the label {one!r}, expected a string: a correction says what is right"
-                )
-        columns = {name: record.columns[name] for name in self.feature_columns} | {column: given}
-        examples = DataSource([replace(record, columns=columns)], label=column)
-        return self._fixed(examples, margin, check, threads)
-
-    def wished(self, sentence: Input, wish: str) -> tuple[str, ...]:
-        """The labels of the best output that is as wished: "3=B-NP" or "3-5=NP", several with blanks between
-        them, as in `explain`; or all labels, which are given back as they are."""
-        block = pack([self._record(sentence)], self.feature_columns)
-        return tuple(wished_labels(self.saved, self.decoder, self._shown, block, wish))
-
     def fix_all(
-        self,
+        self: Own,
         data: Data,
         *,
         margin: float = 1.0,
@@ -93,7 +58,7 @@ class Model(Tagger):
         label: str | None = None,
         format: str | None = None,
         options: Mapping[str, Any] | None = None,
-    ) -> Model:
+    ) -> Own:
         """The same for several examples at once, given as for `train`: one correction, after which all of
         them are right."""
         from marginalia.learn import source_for
@@ -101,13 +66,31 @@ class Model(Tagger):
         examples = source_for(self.saved, DataSource(data, columns, label, format, options))
         return self._fixed(examples, margin, check, threads)
 
-    def _fixed(self, examples: DataSource, margin: float, check: Data | None, threads: int) -> Model:
+    def _fix(
+        self: Own, given: Input, labels: Sequence[Any], margin: float, check: Data | None, threads: int
+    ) -> Own:
+        """Correct one example, which must then have these labels."""
+        record, column = self._record(given), self.saved.label
+        if len(labels) != len(record) or not labels:
+            raise DataError(
+                f"found {len(labels)} labels, expected {len(record) or 'some'}, one for each token"
+            )
+        for one in labels:
+            if not isinstance(one, str):
+                raise DataError(
+                    f"found the label {one!r}, expected a string: a correction says what is right"
+                )
+        columns = {name: record.columns[name] for name in self.feature_columns} | {column: list(labels)}
+        examples = DataSource([replace(record, columns=columns)], label=column)
+        return self._fixed(examples, margin, check, threads)
+
+    def _fixed(self: Own, examples: DataSource, margin: float, check: Data | None, threads: int) -> Own:
         from marginalia.learn import fixed, source_for
 
         self._check_dictionary(examples)
         checked = None if check is None else source_for(self.saved, DataSource(check))
         saved, receipt = fixed(self, examples, margin=margin, check=checked, threads=threads)
-        model = self._taught(saved)
+        model = self._later(saved)
         model.receipt = receipt
         return model
 
@@ -127,7 +110,7 @@ class Model(Tagger):
                             f"{said} for '{said.phrase}': correct the model without it (with_dictionary())"
                         )
 
-    def _taught(self, saved: SavedModel) -> Model:
+    def _later(self: Own, saved: SavedModel) -> Own:
         """A later state of this model, with the same dictionaries in use."""
         lists = {name: a for name, a in self._in_use.base.arrays.items() if name.startswith("list.")}
         base = replace(saved, arrays=saved.arrays | lists)
@@ -138,12 +121,12 @@ class Model(Tagger):
         """What the model was taught after its training, and can be undone (docs/fix.md)."""
         return tuple(correction_of(self.saved, number) for number in range(len(self.saved.corrections)))
 
-    def undo(self) -> Model:
+    def undo(self: Own) -> Own:
         """The model before its last correction, bit for bit."""
-        return self._taught(undone(self.saved))
+        return self._later(undone(self.saved))
 
     def partial_fit(
-        self,
+        self: Own,
         data: Data,
         *,
         passes: int = 1,
@@ -154,7 +137,7 @@ class Model(Tagger):
         label: str | None = None,
         format: str | None = None,
         options: Mapping[str, Any] | None = None,
-    ) -> Model:
+    ) -> Own:
         """The model after `passes` more passes of its own learner, over a batch of examples, given as for
         `train`. A model that was trained with `state=on` goes on exactly where it stopped, any other one
         from its weights. The log of corrections ends there: they are part of the weights now.
@@ -168,14 +151,50 @@ class Model(Tagger):
             threads=threads,
             sample_weights=sample_weights,
         )
-        return self._taught(run.finish(on_progress).saved)
+        return self._later(run.finish(on_progress).saved)
 
 
-def teachable(make: Callable[P, Tagger]) -> Callable[P, Model]:
-    """A function that makes models, with a result that can be taught."""
+class Model(TrainableModel, Tagger):
+    """A `Tagger` that can be corrected and trained further."""
+
+    def fix(
+        self,
+        sentence: Input,
+        labels: Sequence[str] | str,
+        *,
+        margin: float = 1.0,
+        check: Data | None = None,
+        threads: int = 1,
+    ) -> Model:
+        """The model with weights changed, as little as possible, so that it labels a sentence as it should,
+        and the sentences of all earlier corrections too; labels and features may be new.
+
+        `labels`: one for each token; or a text, of labels or of wishes such as "3=B-NP" or "3-5=NP" (tokens
+        count from 1), which stand for the best output that has them. `margin`: by how much it must then beat
+        all other outputs, in typical weights. `check`: labelled data; the `receipt` of the result says which
+        of their sentences are labelled otherwise now.
+        """
+        given = list(self.wished(sentence, labels) if isinstance(labels, str) else labels)
+        return self._fix(sentence, given, margin, check, threads)
+
+    def wished(self, sentence: Input, wish: str) -> tuple[str, ...]:
+        """The labels of the best output that is as wished: "3=B-NP" or "3-5=NP", several with blanks between
+        them, as in `explain`; or all labels, which are given back as they are."""
+        return tuple(wished_labels(self.saved, self.decoder, self._shown, self._block(sentence), wish))
+
+
+_CLASSES: dict[str, type[TrainableModel]] = {made.kind: made for made in (Model,)}
+
+
+def trainable(make: Callable[P, TrainedModel]) -> Callable[P, Model]:
+    """A function that makes models, with a result that can be corrected and trained further.
+
+    Its class is the one for the kind of output; to type checkers it is that for labels.
+    """
 
     @functools.wraps(make)
     def made(*args: P.args, **kwargs: P.kwargs) -> Model:
-        return Model.of(make(*args, **kwargs))
+        trained = make(*args, **kwargs)
+        return cast("Model", _CLASSES[trained.kind].of(trained))
 
     return made

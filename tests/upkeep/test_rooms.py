@@ -26,6 +26,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "evaluate": {"errors"},
     "learn": _LEFT_OF_CORPUS | {"corpus", "features", "model", "decode", "evaluate"},
 }
+MAY_IMPORT["kinds"] = MAY_IMPORT["decode"] | {"decode", "evaluate"}
+MAY_IMPORT["learn"] |= {"kinds"}
 MAY_IMPORT["deploy"] = MAY_IMPORT["learn"] | {"learn"}
 MAY_IMPORT["teaching"] = MAY_IMPORT["learn"] | {"learn"}
 MAY_IMPORT["__init__"] = MAY_IMPORT["deploy"] | {"deploy", "teaching"}

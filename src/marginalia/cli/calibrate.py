@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
     """The verb."""
     from marginalia.cli.labelled import labelled_batches
     from marginalia.cli.tag import named
-    from marginalia.decode import load
+    from marginalia.kinds import load
     from marginalia.learn import calibrated
 
     must_exist([args.data])

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from importlib import resources
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from marginalia.cli.arguments import Verbs, added_to, natural, verb_parser
 from marginalia.cli.output import check_writable
@@ -60,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
         print("Learning to label recipe ingredients from a built-in corpus of our own.", flush=True)
         training = prepare(train, dev, args.seed)
         interrupted = follow(training, quiet=False)
-        tagger = training.model()
+        tagger = cast("Tagger", training.model())
         print("\nOn the test part, lines it never saw:")
         print(score(tagger, test).to_text().partition("most frequent confusions")[0])
     paint = Paint(sys.stdout, not args.no_color)

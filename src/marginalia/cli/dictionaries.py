@@ -86,7 +86,7 @@ def reloading(
     answers: Callable[[Tagger, Iterable[Batch]], Iterator[T]],
 ) -> Iterator[T]:
     """What a model answers, batch by batch, each with the dictionaries as their files are when it is read."""
-    from marginalia.decode.tagger import in_order
+    from marginalia.decode.threads import in_order
 
     newest = Newest(tagger)
     work: Callable[[Any], T] = lambda pair: next(answers(pair[0], [pair[1]]))  # noqa: E731

@@ -110,7 +110,7 @@ Result = tuple["Report", "Comparison | None", "dict[str, Reliability]"]
 def evaluate_model(args: argparse.Namespace, places: dict[str, str]) -> Result:
     """Tag the test data and score it."""
     from marginalia.cli.labelled import Numbering
-    from marginalia.decode import load
+    from marginalia.kinds import load
 
     tagger, numbering = load(args.model), Numbering()
     layout = model_layout(tagger.saved, args)

@@ -74,7 +74,7 @@ def add_parser(verbs: Verbs) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """The verb."""
-    from marginalia.decode import load
+    from marginalia.kinds import load
 
     _check(args)
     tagger = load(args.model)

@@ -93,7 +93,7 @@ def take(args: argparse.Namespace, word: str) -> bool:
 
 def run(args: argparse.Namespace) -> int:
     """The verb."""
-    from marginalia.decode import load
+    from marginalia.kinds import load
     from marginalia.teaching import Model
 
     _check(args)

@@ -80,7 +80,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _exchange(args: argparse.Namespace) -> int:
     """Weights to a table, or from one."""
-    from marginalia.decode import load
+    from marginalia.kinds import load
 
     if (args.table is None) != (args.output is None) or (args.table is None) == (args.export is None):
         raise UsageError("expected --export FILE, or --import FILE with -o FILE.")

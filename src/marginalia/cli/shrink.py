@@ -56,8 +56,8 @@ def add_parser(verbs: Verbs) -> None:
 def run(args: argparse.Namespace) -> int:
     """The verb."""
     from marginalia.corpus.source import DataSource
-    from marginalia.decode import load
     from marginalia.deploy import shrink_on, size_in_bytes
+    from marginalia.kinds import load
 
     target = size_in_bytes(args.target)
     must_exist([args.dev] if args.dev else [])

@@ -92,7 +92,7 @@ def add_parser(verbs: Verbs) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """The verb."""
-    from marginalia.decode import load
+    from marginalia.kinds import load
 
     must_exist([args.input])
     if args.output != STDIN:

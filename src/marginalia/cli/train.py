@@ -28,7 +28,7 @@ from marginalia.cli.text import count, seconds, size
 from marginalia.interrupts import stopping
 
 if TYPE_CHECKING:
-    from marginalia.decode import Tagger
+    from marginalia.decode import TrainedModel
     from marginalia.learn import Training
 
 _DESCRIPTION = """\
@@ -132,17 +132,18 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _structure_of(model: str) -> str:
-    from marginalia.decode import load
+    from marginalia.kinds import load
 
-    return load(model).saved.structure
+    structure: str = load(model).saved.structure
+    return structure
 
 
 def prepare(plan: Plan, train: list[str], dev: list[str]) -> Training:
     """The run of a plan, data read and features extracted."""
     from marginalia import learn
     from marginalia.corpus.source import DataSource
-    from marginalia.decode import load
     from marginalia.features.dictionary import Dictionary
+    from marginalia.kinds import load
     from marginalia.learn.samples import read_sample_weights
 
     start = load(plan.start).saved if plan.start else None
@@ -195,7 +196,7 @@ def _reading(training: Training) -> Iterator[str]:
     yield from (f"note: {note}" for note in training.notes)
 
 
-def summary(training: Training, model: Tagger, path: str, interrupted: bool) -> dict[str, Any]:
+def summary(training: Training, model: TrainedModel, path: str, interrupted: bool) -> dict[str, Any]:
     """What `--json` prints."""
     arrays = model.saved.arrays
     passes = training.history
@@ -221,8 +222,7 @@ def summary(training: Training, model: Tagger, path: str, interrupted: bool) -> 
         "notes": training.notes,
     }
     if training.report is not None:
-        scores = ("f1", "precision", "recall", "accuracy")
-        found["dev"] = {name: getattr(training.report, name) for name in scores}
+        found["dev"] = training.report.headline()
         found["dev"]["best_pass"] = max((r.number for r in passes if r.best), default=None)
     return found
 
@@ -234,14 +234,15 @@ def _rounds(training: Training) -> list[dict[str, Any]]:
     return [{name: getattr(record, name) for name in names} for record in over]
 
 
-def _json(training: Training, model: Tagger, path: str, interrupted: bool) -> None:
+def _json(training: Training, model: TrainedModel, path: str, interrupted: bool) -> None:
     print(json.dumps(summary(training, model, path, interrupted), ensure_ascii=False))
 
 
-def _text(training: Training, model: Tagger, path: str, interrupted: bool) -> None:
+def _text(training: Training, model: TrainedModel, path: str, interrupted: bool) -> None:
     found = summary(training, model, path, interrupted)
-    if dev := found.get("dev"):
-        print(f"best on dev: F1 {dev['f1']:.2f}, accuracy {dev['accuracy']:.2f} (pass {dev['best_pass']})")
+    if training.report is not None:
+        dev = found["dev"]
+        print(f"best on dev: {training.report.summary()} (pass {dev['best_pass']})")
     passes = "1 pass" if found["passes"] == 1 else f"{found['passes']} passes"
     if rounds := found["rounds"]:
         bound = next(r["bound"] for r in reversed(rounds) if r["best"])

@@ -14,9 +14,10 @@ from marginalia.decode.constraints import (
 from marginalia.decode.decoder import Contribution, Term
 from marginalia.decode.explanation import Explanation, Reason, Side
 from marginalia.decode.foreign import convert
+from marginalia.decode.model import TrainedModel
 from marginalia.decode.segments import SegmentDecoder
 from marginalia.decode.tagged import Tagged
-from marginalia.decode.tagger import Tagger, load
+from marginalia.decode.tagger import Tagger
 
 __all__ = [
     "At",
@@ -34,8 +35,8 @@ __all__ = [
     "Tagged",
     "Tagger",
     "Term",
+    "TrainedModel",
     "convert",
     "given",
-    "load",
     "read_constraints",
 ]

@@ -168,12 +168,13 @@ class StructureInUse(Protocol):
 
 
 class Structure(NamedTuple):
-    """A kind of output: how it is set, how it answers a learner, how it answers a user.
+    """A search space: how it is set, how it answers a learner, how it answers a user.
 
     `features` is the set to use if none is named (else the task's), `list_templates` are what `--list` adds.
     `encoding` is the scheme that it spells spans in, if it needs a certain one. `fit_settings`
     gives settings with what the data decide, by how many spans have which length, and notes for users.
-    `stepwise`: outputs are made label by label, as some learners need it.
+    `stepwise`: outputs are made label by label, as some learners need it. `kind` is the kind of output
+    (`kinds/`): how examples are read, outputs written and scored, and the class that a user holds.
     """
 
     help: str
@@ -189,6 +190,7 @@ class Structure(NamedTuple):
         lambda settings, lengths: (settings, [])
     )
     stepwise: bool = True
+    kind: str = "labels"
 
 
 STRUCTURES: dict[str, Structure] = {

@@ -15,9 +15,10 @@ from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
-from marginalia.decode.tagger import Tagger, load
+from marginalia.decode.model import TrainedModel
 from marginalia.deploy.program_data import program_data
 from marginalia.errors import SettingsError
+from marginalia.kinds import load
 
 _HERE = Path(__file__).parent
 _PARTS = ("text", "features", "{structure}", "labels", "main")
@@ -32,14 +33,14 @@ Columns: {columns}. Labels: {labels}.
 """
 
 
-def export(model: Tagger | str | os.PathLike[str], to: str = "python") -> str:
+def export(model: TrainedModel | str | os.PathLike[str], to: str = "python") -> str:
     """The text of a program (`python` or `javascript`) that labels as the model does.
 
     It offers `tag(columns)`: a mapping from column names to lists of values in, a list of labels out.
     """
     if to not in LANGUAGES:
         raise SettingsError(f"to: found {to!r}, expected {' or '.join(LANGUAGES)}.")
-    tagger = model if isinstance(model, Tagger) else load(model)
+    tagger = model if isinstance(model, TrainedModel) else load(model)
     return LANGUAGES[to](program_data(tagger))
 
 

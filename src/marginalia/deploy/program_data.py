@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from marginalia import _core
 from marginalia.corpus.schemes import legal_transitions
+from marginalia.decode.model import TrainedModel
 from marginalia.decode.segments import NO_LABEL, inside_labels
-from marginalia.decode.tagger import Tagger
 from marginalia.errors import ModelError
 from marginalia.features.compiling import is_label_bigram
 from marginalia.features.program import Value
@@ -20,15 +20,16 @@ from marginalia.model import SavedModel
 _PLAIN = ("column", "first", "prefix", "suffix")  # functions that need no Unicode tables
 
 
-def program_data(tagger: Tagger) -> dict[str, Any]:
+def program_data(tagger: TrainedModel) -> dict[str, Any]:
     """All that a program needs to know of a model; a ModelError for what no program can do."""
     saved = tagger.saved
     _check(saved)
-    structure = _chain(saved) if saved.structure == "chain" else _segments(saved)
-    return _interface(tagger) | _program(saved) | _weights(saved) | structure
+    return _interface(tagger) | _program(saved) | _weights(saved) | _STRUCTURES[saved.structure](saved)
 
 
 def _check(saved: SavedModel) -> None:
+    if saved.structure not in _STRUCTURES:
+        raise ModelError(f"a model of the structure '{saved.structure}' cannot be exported.")
     if "vote_steps" in saved.arrays:
         raise ModelError(
             "a voted model cannot be exported: shrink it first, which leaves the mean of its versions."
@@ -41,7 +42,7 @@ def _check(saved: SavedModel) -> None:
         raise ModelError("a model of whole documents (unit=document) cannot be exported.")
 
 
-def _interface(tagger: Tagger) -> dict[str, Any]:
+def _interface(tagger: TrainedModel) -> dict[str, Any]:
     """Names of columns and labels; both schemes are None if labels need not be spelled anew."""
     saved = tagger.saved
     schemes = (saved.encoding, saved.scheme)
@@ -144,6 +145,9 @@ def _segments(saved: SavedModel) -> dict[str, Any]:
         "end": _text(constants[size : 2 * size][begin]),
         "transition": _text(constants[2 * size :].reshape(size, size)[np.ix_(begin, begin)]),
     }
+
+
+_STRUCTURES = {"chain": _chain, "segments": _segments}
 
 
 def _text(array: npt.NDArray[Any]) -> str:

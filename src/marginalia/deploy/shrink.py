@@ -13,9 +13,9 @@ import numpy as np
 from marginalia.corpus.batches import Batch
 from marginalia.corpus.partial import SCORED, refuse_open
 from marginalia.corpus.source import Data, DataSource
-from marginalia.decode.tagger import Tagger, load
+from marginalia.decode.model import TrainedModel
 from marginalia.errors import DataError, SettingsError
-from marginalia.evaluate import score_ids
+from marginalia.kinds import kind_of, load, model_of
 from marginalia.learn import source_for
 from marginalia.model.file import to_bytes
 from marginalia.model.shrinking import BITS, Shrinker
@@ -46,7 +46,7 @@ class Candidate:
 class Shrunk(NamedTuple):
     """The smaller model, and what was tried; the first candidate is the model as it was."""
 
-    model: Tagger
+    model: Any
     table: list[Candidate]
 
 
@@ -59,7 +59,7 @@ class HeldOut(NamedTuple):
 
 
 def shrink(
-    model: Tagger | str | os.PathLike[str],
+    model: TrainedModel | str | os.PathLike[str],
     target: int | str | None = None,
     dev: Data | None = None,
     *,
@@ -74,13 +74,13 @@ def shrink(
     `train`, the best candidate that meets the target is taken or, without a target, the smallest that loses
     at most `max_loss` points (0.1). `bits` (32, 16 or 8) fixes the precision.
     """
-    tagger = model if isinstance(model, Tagger) else load(model)
+    tagger = model if isinstance(model, TrainedModel) else load(model)
     held_out = None if dev is None else source_for(tagger.saved, DataSource(dev))
     return shrink_on(tagger, size_in_bytes(target), held_out, max_loss, bits, threads, on_progress)
 
 
 def shrink_on(
-    tagger: Tagger,
+    tagger: TrainedModel,
     target: int | None,
     dev: DataSource | None,
     max_loss: float | None,
@@ -97,7 +97,7 @@ def shrink_on(
     show(table[0])
     chosen = tagger
     for precision, keep in _plans(shrinker, target, bits, dev is not None):
-        smaller = Tagger(shrinker.smaller(precision, keep))
+        smaller = model_of(shrinker.smaller(precision, keep))
         table.append(_tried(smaller, precision, held_out, table[0].score))
         show(table[-1])
         if _choice(table, target, max_loss) == len(table) - 1:
@@ -156,13 +156,14 @@ def _plans(
             yield precision, round(limit * share)
 
 
-def _tried(tagger: Tagger, bits: int, held_out: HeldOut | None, before: float | None) -> Candidate:
+def _tried(tagger: TrainedModel, bits: int, held_out: HeldOut | None, before: float | None) -> Candidate:
     saved = tagger.saved
     weights = int(np.count_nonzero(saved.weights()) + np.count_nonzero(saved.arrays["constants"]))
     found = Candidate(bits, weights, saved.features, len(tagger.to_bytes()))
     if held_out is None:
         return found
-    score = _score(tagger, held_out)
+    kind = kind_of(saved.structure)
+    score = kind.evaluate(tagger, held_out.batches, held_out.label, held_out.threads).score
     return replace(found, score=score, loss=None if before is None else before - score)
 
 
@@ -199,25 +200,3 @@ def _held_out(source: DataSource, threads: int) -> HeldOut:
     for batch in batches if source.partial else ():
         refuse_open(batch.block, source.layout.label, SCORED)
     return HeldOut(batches, source.layout.label, threads)
-
-
-def _score(tagger: Tagger, held_out: HeldOut) -> float:
-    """F1 of spans, or accuracy of plain tags."""
-    numbers = {label: i for i, label in enumerate(tagger.labels)}
-    gold, predicted, starts, tokens = [], [], [], 0
-    for batch, answer in tagger.tag_batches(held_out.batches, held_out.threads):
-        table = batch.block.table
-        names, own = table.distinct(batch.block.index(held_out.label))
-        known = np.array([numbers.setdefault(name, len(numbers)) for name in names], np.int32)
-        gold.append(known[own])
-        predicted.append(answer.ids)
-        starts.append(table.sentence_starts[:-1] + tokens)
-        tokens += table.tokens
-    report = score_ids(
-        np.concatenate(gold),
-        np.concatenate(predicted),
-        list(numbers),
-        np.concatenate(starts).astype(np.uint32),
-        spans=tagger.saved.scheme is not None,
-    )
-    return report.f1

@@ -57,6 +57,24 @@ class Report:
     scheme: str | None = None
 
     @property
+    def score(self) -> float:
+        """The number that picks the best of several models: f1, which is the accuracy of plain tags."""
+        return self.f1
+
+    @property
+    def score_name(self) -> str:
+        """What `score` is."""
+        return "accuracy" if self.mode == "tags" else "F1"
+
+    def headline(self) -> dict[str, float]:
+        """The main numbers by name."""
+        return {name: getattr(self, name) for name in ("f1", "precision", "recall", "accuracy")}
+
+    def summary(self) -> str:
+        """The main numbers in a few words."""
+        return f"F1 {self.f1:.2f}, accuracy {self.accuracy:.2f}"
+
+    @property
     def confusion(self) -> list[Confused]:
         """The wrong (gold, predicted) label pairs, the most frequent first; ties in order of the labels.
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from marginalia.corpus.source import Data, DataSource
-from marginalia.decode.tagger import Tagger, load
+from marginalia.decode.model import TrainedModel
 from marginalia.errors import SettingsError
 from marginalia.features.dictionary import Dictionary, dictionary_of
+from marginalia.kinds import load, model_of
 from marginalia.learn.calibration import calibrated
 from marginalia.learn.correcting import corrected
 from marginalia.learn.preparing import prepare
@@ -18,6 +19,8 @@ from marginalia.learn.receipts import Receipt, receipt_of
 from marginalia.learn.recipe import TASKS, recipe_of, recipe_with
 from marginalia.learn.training import Progress, Training
 from marginalia.model import SavedModel
+
+Own = TypeVar("Own", bound=TrainedModel)
 
 
 def train(
@@ -36,12 +39,12 @@ def train(
     dictionary: Dictionary | str | os.PathLike[str] | Mapping[Any, Any] | None = None,
     seed: int = 1,
     threads: int = 1,
-    start: Tagger | str | os.PathLike[str] | None = None,
+    start: TrainedModel | str | os.PathLike[str] | None = None,
     labels: Sequence[str] = (),
     sample_weights: Sequence[float] | None = None,
     on_progress: Callable[[Progress], object] | None = None,
     **settings: Any,
-) -> Tagger:
+) -> TrainedModel:
     """Train a model on files, sentence records or (tokens, labels) pairs; instead of each token there may be
     its attributes, as a list of strings or a dictionary.
 
@@ -72,16 +75,17 @@ def train(
     return run.finish(on_progress)
 
 
-def _start(start: Tagger | str | os.PathLike[str] | None) -> SavedModel | None:
-    if start is None or isinstance(start, Tagger):
+def _start(start: TrainedModel | str | os.PathLike[str] | None) -> SavedModel | None:
+    if start is None or isinstance(start, TrainedModel):
         return None if start is None else start.saved
     if not isinstance(start, (str, os.PathLike)):
         raise SettingsError(f"start: found {start!r}, expected a model or the name of its file.")
-    return load(start).saved
+    model: TrainedModel = load(start)
+    return model.saved
 
 
 def calibrate(
-    model: Tagger,
+    model: Own,
     data: Data,
     *,
     columns: str | Sequence[str] | None = None,
@@ -89,7 +93,7 @@ def calibrate(
     format: str | None = None,
     options: Mapping[str, Any] | None = None,
     threads: int = 1,
-) -> Tagger:
+) -> Own:
     """The model with a temperature that makes its scores probabilities, fitted on labelled data.
 
     The data, given as for `train`, must not be those that the model was trained on: of those it is too sure.
@@ -112,7 +116,7 @@ def source_for(saved: SavedModel, source: DataSource) -> DataSource:
 
 
 def fixed(
-    model: Tagger,
+    model: TrainedModel,
     source: DataSource,
     *,
     margin: float = 1.0,
@@ -122,7 +126,7 @@ def fixed(
     """A model that labels all examples as they are labelled, and the receipt of the correction."""
     saved, replaced = corrected(model, source, margin)
     blocks, label = ((), "") if check is None else (check.blocks(), check.layout.label)
-    return saved, receipt_of(model, Tagger(saved), replaced, blocks, label, threads)
+    return saved, receipt_of(model, model_of(saved), replaced, blocks, label, threads)
 
 
 def continued(

@@ -8,74 +8,42 @@ one, - log(1 - p) of a wrong one. See docs/calibrate.md.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from marginalia.corpus.answers import BlockConfidence
 from marginalia.corpus.blocks import Block
-from marginalia.corpus.partial import SCORED, refuse_open
-from marginalia.decode.tagger import Tagger, in_order
+from marginalia.decode.model import TrainedModel
+from marginalia.decode.threads import in_order
 from marginalia.errors import DataError
-from marginalia.evaluate import Reliability, reliability, right_spans
+from marginalia.evaluate import Reliability, reliability
+from marginalia.kinds import kind_of
 
-Ids = npt.NDArray[np.int32]
-Flags = npt.NDArray[np.bool_]
+Own = TypeVar("Own", bound=TrainedModel)
 _GRID = [4.0**power for power in range(15, -6, -1)]
 _GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 _STEPS = 12  # the factor 16 between the neighbours of a grid point becomes less than 1.01
 _SURE = 1e-6  # a probability of 0 or 1 that is wrong must not cost infinitely much
 
 
-class Answered:
-    """A block with a model's answers, which of them are right, and how sure they are at a temperature."""
-
-    def __init__(self, tagger: Tagger, block: Block, label: str) -> None:
-        self.block, self._tagger = block, tagger
-        self._ids, said = tagger.best_ids(block)
-        if tagger.saved.settings.get("partial"):
-            refuse_open(block, label, SCORED)
-        names, gold = block.table.distinct(block.index(label))
-        labels = list(dict.fromkeys([*tagger.labels, *names]))
-        numbers = {name: number for number, name in enumerate(labels)}
-        gold = np.array([numbers[name] for name in names], np.int32)[gold]
-        self.right_tokens: Flags = gold == said
-        starts = block.table.sentence_starts
-        sure = self.at(1.0)
-        self.right_spans = right_spans(gold, said, labels, starts[:-1], sure.span_begin, sure.span_end)
-
-    def at(self, temperature: float) -> BlockConfidence:
-        """How sure the answers are."""
-        return self._tagger.confidence_of(self.block, self._ids, temperature)
-
-
 class HeldOut:
-    """Held-out data with a model's answers."""
+    """Held-out data with a model's outputs."""
 
-    def __init__(self, tagger: Tagger, blocks: Iterable[Block], label: str, threads: int = 1) -> None:
+    def __init__(self, model: TrainedModel, blocks: Iterable[Block], label: str, threads: int = 1) -> None:
+        kind = kind_of(model.saved.structure)
         self._threads = threads
-        self._blocks = list(in_order(lambda block: Answered(tagger, block, label), blocks, threads))
-        tokens, spans = (
-            np.concatenate([np.zeros(0, bool), *parts])
-            for parts in (
-                [one.right_tokens for one in self._blocks],
-                [one.right_spans for one in self._blocks],
-            )
-        )
-        if not tokens.size:
-            raise DataError("found no labelled sentences, expected some to calibrate with")
-        self.right = {"tokens": tokens, "spans": spans} if spans.size else {"tokens": tokens}
+        self._blocks = list(in_order(lambda block: kind.answered(model, block, label), blocks, threads))
+        right = _joined([one.right for one in self._blocks])
+        self.right = {name: flags for name, flags in right.items() if flags.size}
+        if not self.right:
+            raise DataError(f"found no labelled {kind.example}s, expected some to calibrate with")
 
     def confidences(self, temperature: float) -> dict[str, npt.NDArray[np.float64]]:
-        """How sure the model is of its tokens and spans."""
-        found = list(in_order(lambda one: one.at(temperature), self._blocks, self._threads))
-        return {
-            "tokens": np.concatenate([one.token for one in found]),
-            "spans": np.concatenate([one.span for one in found]),
-        }
+        """How sure the model is of the parts of its outputs, by name."""
+        return _joined(list(in_order(lambda one: one.at(temperature), self._blocks, self._threads)))
 
     def reliabilities(self, temperature: float) -> dict[str, Reliability]:
         """How far those can be trusted."""
@@ -84,10 +52,14 @@ class HeldOut:
 
     def log_loss(self, temperature: float) -> float:
         """What is to be made small."""
-        name = "spans" if "spans" in self.right else "tokens"
-        right = self.right[name]
+        name, right = list(self.right.items())[-1]
         sure = np.clip(self.confidences(temperature)[name], _SURE, 1.0 - _SURE)
         return float(-np.log(np.where(right, sure, 1.0 - sure)).mean())
+
+
+def _joined(parts: Sequence[Mapping[str, npt.NDArray[Any]]]) -> dict[str, npt.NDArray[Any]]:
+    """The arrays of all blocks by name, one after another."""
+    return {name: np.concatenate([one[name] for one in parts]) for name in (parts[0] if parts else ())}
 
 
 def fit_temperature(loss: Callable[[float], float]) -> float:
@@ -123,14 +95,14 @@ def _bracket(loss: Callable[[float], float]) -> tuple[float, float]:
 
 
 def calibrated(
-    tagger: Tagger,
+    model: Own,
     blocks: Iterable[Block],
     label: str,
     threads: int = 1,
     on_step: Callable[[float], object] = lambda done: None,
-) -> Tagger:
+) -> Own:
     """The model with a temperature that fits labelled blocks; `on_step` hears what share is done, at most."""
-    held_out = HeldOut(tagger, blocks, label, threads)
+    held_out = HeldOut(model, blocks, label, threads)
     tried: list[float] = []
 
     def loss(temperature: float) -> float:
@@ -143,4 +115,4 @@ def calibrated(
     calibration: dict[str, Any] = {"temperature": temperature, "method": "exact"}
     for name, result in found.items():
         calibration[name] = {"count": result.count, "ece": result.ece, "brier": result.brier}
-    return type(tagger)(replace(tagger.saved, calibration=calibration))
+    return type(model)(replace(model.saved, calibration=calibration))

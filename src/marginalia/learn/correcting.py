@@ -23,8 +23,8 @@ from marginalia.corpus.partial import refuse_open
 from marginalia.corpus.records import Sentence
 from marginalia.corpus.schemes import labels_for
 from marginalia.corpus.source import DataSource
+from marginalia.decode.model import TrainedModel
 from marginalia.decode.structures import STRUCTURES
-from marginalia.decode.tagger import Tagger
 from marginalia.errors import DataError, ModelError
 from marginalia.learn.run import State, rows_of_cells
 from marginalia.learn.warm import WarmStart
@@ -59,7 +59,7 @@ class Example(NamedTuple):
         return json.dumps(self.columns, sort_keys=True)
 
 
-def corrected(tagger: Tagger, source: DataSource, margin: float = 1.0) -> tuple[SavedModel, int]:
+def corrected(tagger: TrainedModel, source: DataSource, margin: float = 1.0) -> tuple[SavedModel, int]:
     """The model with weights that make all examples of a corpus right, and those of its earlier corrections;
     its log has one more. And how many earlier examples have other labels now, and are forgotten."""
     saved = tagger.saved
@@ -97,7 +97,7 @@ def _typical(saved: SavedModel) -> float:
     return float(np.sqrt(np.mean(weights**2))) if weights.size else 1.0
 
 
-def _examples(tagger: Tagger, source: DataSource) -> tuple[list[Example], list[str]]:
+def _examples(tagger: TrainedModel, source: DataSource) -> tuple[list[Example], list[str]]:
     """The examples of a corpus, and all labels: the model's and new ones."""
     saved, found = tagger.saved, []
     by_document = saved.settings.get("unit") == "document"
@@ -121,7 +121,7 @@ def _examples(tagger: Tagger, source: DataSource) -> tuple[list[Example], list[s
     return _without_doubles(found), _completed(numbering.labels, saved)
 
 
-def _bare(tagger: Tagger, block: Block) -> Block:
+def _bare(tagger: TrainedModel, block: Block) -> Block:
     """The sentences of a block with only the columns that the model reads."""
     return pack(block.sentences(), tagger.feature_columns)
 
@@ -314,12 +314,12 @@ def _side_by_side(*states: State) -> tuple[npt.NDArray[np.int64], list[npt.NDArr
 def _check_result(taught: SavedModel, examples: Sequence[Example]) -> None:
     """The promise is kept: the model as it will be saved gives the right labels."""
     block = _packed(examples, tuple(examples[0].columns))
-    found = Tagger(taught).decoder.best(block)
+    found = STRUCTURES[taught.structure].decoder(taught).best(block)
     if (found != _ids(examples, taught.labels)).any():
         raise ModelError("the correction was learned, but the finished model does not show it.")
 
 
-def lead_of(tagger: Tagger, number: int) -> float:
+def lead_of(tagger: TrainedModel, number: int) -> float:
     """By how much the right outputs of a correction exceed all others in score, at least."""
     leads = []
     for one in tagger.saved.corrections[number]["examples"]:

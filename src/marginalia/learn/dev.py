@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,15 +13,19 @@ from marginalia.corpus.coder import LabelCoder, number_labels
 from marginalia.corpus.partial import SCORED, refuse_open
 from marginalia.corpus.source import DataSource
 from marginalia.decode.structures import Extraction, StructureInTraining
-from marginalia.decode.tagger import in_order
+from marginalia.decode.threads import in_order
 from marginalia.errors import DataError
-from marginalia.evaluate import Report, score_ids
+from marginalia.kinds import OutputKind
+from marginalia.kinds.kind import Scores
 
 
 class DevSet:
     """Held-out sentences as examples, to be scored after each pass."""
 
-    def __init__(self, source: DataSource, extraction: Extraction, coder: LabelCoder) -> None:
+    def __init__(
+        self, kind: OutputKind[Any], source: DataSource, extraction: Extraction, coder: LabelCoder
+    ) -> None:
+        self._kind, self._coder = kind, coder
         self._examples = extraction.examples()
         gold: list[npt.NDArray[np.int32]] = []
         starts: list[npt.NDArray[np.uint32]] = []
@@ -35,7 +40,6 @@ class DevSet:
         if not flat.size:
             raise DataError("found no labelled sentences, expected some to hold out", file=source.name)
         self._labels = list(numbers)
-        self._spans = coder.encoding is not None
         self._gold, self._starts = flat, np.concatenate(starts).astype(np.uint32)
 
     def score(
@@ -44,7 +48,7 @@ class DevSet:
         rows: _core.SparseRows,
         threads: int,
         voters: tuple[_core.Votes, int] | None = None,
-    ) -> Report:
+    ) -> Scores:
         """How well these weights (or these voters, among so many candidates) do, on so many threads."""
         bounds = np.linspace(0, self._examples.sentences, threads + 1).astype(int).tolist()
         examples = structure.batch(self._examples)
@@ -53,4 +57,4 @@ class DevSet:
             return examples.best(rows, *part) if voters is None else examples.voted(rows, *voters, *part)
 
         predicted = np.concatenate(list(in_order(decode, pairwise(bounds), threads)))
-        return score_ids(self._gold, predicted, self._labels, self._starts, spans=self._spans)
+        return self._kind.score(self._coder, self._labels, self._gold, predicted, self._starts)

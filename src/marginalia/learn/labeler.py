@@ -15,6 +15,7 @@ import numpy.typing as npt
 from marginalia.config import suggestion
 from marginalia.corpus.records import Sentence
 from marginalia.corpus.source import DataSource
+from marginalia.decode.model import TrainedModel
 from marginalia.decode.structures import STRUCTURES
 from marginalia.decode.tagger import Tagger
 from marginalia.errors import DataError, SettingsError
@@ -136,7 +137,9 @@ class Labeler:
         own = {name: getattr(self, name) for name in _OWN if name != "settings"}
         return own | dict(self.settings or {}) | {name: getattr(self, name) for name in self._more}
 
-    def _take(self, model: Tagger) -> Labeler:
+    def _take(self, model: TrainedModel) -> Labeler:
+        if not isinstance(model, Tagger):
+            raise SettingsError(f"structure: found {model.saved.structure}, expected one that labels tokens.")
         self.model_ = model
         self.classes_ = list(model.labels)
         self.marginal_labels_ = list(model.saved.labels)
@@ -167,7 +170,7 @@ class Labeler:
         """F1 of spans from 0 to 1, as conlleval counts; of labels that spell no spans, the accuracy."""
         spans, gold = self._fitted.saved.scheme is not None, [list(labels) for labels in y]
         report = evaluate(gold, self.predict(X), spans=spans)
-        return report.f1 / 100.0
+        return report.score / 100.0
 
     @property
     def _fitted(self) -> Tagger:

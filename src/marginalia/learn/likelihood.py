@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from marginalia import _core
 from marginalia.config import Setting
-from marginalia.decode.tagger import in_order
+from marginalia.decode.threads import in_order
 from marginalia.errors import ModelError
 from marginalia.learn.run import Batch, Batches, Counts, Setup, State
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from marginalia import _core
 from marginalia.decode.structures import Examples, StructureInTraining
-from marginalia.decode.tagger import in_order
+from marginalia.decode.threads import in_order
 from marginalia.learn.run import Batch
 
 Vector = npt.NDArray[np.float64]

@@ -17,6 +17,7 @@ from marginalia.errors import DataError, SettingsError
 from marginalia.features.compiling import load_phrases
 from marginalia.features.loading import load_features
 from marginalia.features.program import EXPLICIT, Program
+from marginalia.kinds import kind_of
 from marginalia.learn.costs import costs_of
 from marginalia.learn.data import MakeExtraction, ReadData, TrainingSet, read_data
 from marginalia.learn.dev import DevSet
@@ -54,9 +55,9 @@ def prepare(
         sample_weights, class_weights_of(recipe.settings, read.coder.labels), examples.units
     )
     setup = _setup_of(recipe, read, structure, max(threads, 1))
-    run = LEARNERS[recipe.learner].run(setup)
+    run, kind = LEARNERS[recipe.learner].run(setup), kind_of(recipe.structure)
     extraction = features.extraction(recipe, source.layout)(examples.index)
-    dev_set = None if held_out is None else DevSet(held_out, extraction, read.coder)
+    dev_set = None if held_out is None else DevSet(kind, held_out, extraction, read.coder)
     passes = 0 if warm is None else warm.start(run, len(read.coder.labels), recipe)
     return Training(
         TrainingParts(

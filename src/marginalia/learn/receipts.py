@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 from marginalia.corpus.blocks import Block
-from marginalia.corpus.coder import repairs_always
-from marginalia.corpus.encode import encode_labels
-from marginalia.corpus.partial import SCORED, refuse_open
-from marginalia.decode.tagger import Tagger, in_order
+from marginalia.decode.model import TrainedModel
+from marginalia.decode.threads import in_order
+from marginalia.kinds import kind_of
+from marginalia.kinds.kind import Difference
 from marginalia.learn.correcting import lead_of
 from marginalia.model.corrections import Correction, correction_of
 
@@ -65,14 +64,19 @@ class Receipt(Correction):
 
 
 def receipt_of(
-    before: Tagger, after: Tagger, replaced: int, check: Iterable[Block], label: str, threads: int = 1
+    before: TrainedModel,
+    after: TrainedModel,
+    replaced: int,
+    check: Iterable[Block],
+    label: str,
+    threads: int = 1,
 ) -> Receipt:
     """What the last correction of a model did; `check` are labelled blocks."""
     number = len(after.saved.corrections) - 1
     flips: list[Flip] = []
     checked = 0
     for size, found in in_order(lambda block: _flips(before, after, block, label), check, threads):
-        flips += [Flip(checked + n, *rest) for n, *rest in found]
+        flips += [Flip(checked + one.number, *one[1:]) for one in found]
         checked += size
     told = vars(correction_of(after.saved, number))
     return Receipt(
@@ -80,28 +84,8 @@ def receipt_of(
     )
 
 
-def _flips(before: Tagger, after: Tagger, block: Block, label: str) -> tuple[int, list[tuple[Any, ...]]]:
-    return block.table.sentences, list(_differences(before, after, block, label))
-
-
-def _differences(before: Tagger, after: Tagger, block: Block, label: str) -> Iterator[tuple[Any, ...]]:
-    """Number, tokens, right labels and both outputs of sentences that are labelled otherwise."""
-    if not block.table.tokens:
-        return
-    old, new = (tagger.best_ids(block)[1] for tagger in (before, after))
-    right, tokens = _right(before, block, label), block.readable(after.feature_columns[0])
-    for number, (first, last) in enumerate(pairwise(block.table.sentence_starts.tolist()), 1):
-        said = tuple(before.labels[i] for i in old[first:last].tolist())
-        now = tuple(after.labels[i] for i in new[first:last].tolist())
-        if said != now:
-            yield number, tuple(tokens[first:last]), tuple(right[first:last]), said, now
-
-
-def _right(tagger: Tagger, block: Block, label: str) -> list[str]:
-    """The labels of a block, complete and legal as those that the model was trained on."""
-    saved = tagger.saved
-    if saved.settings.get("partial"):
-        refuse_open(block, label, SCORED)
-    mend = bool(saved.settings.get("repair")) or repairs_always(saved.scheme)
-    names, ids, _ = encode_labels(block, label, saved.scheme, mend=mend)
-    return [names[i] for i in ids.tolist()]
+def _flips(
+    before: TrainedModel, after: TrainedModel, block: Block, label: str
+) -> tuple[int, list[Difference]]:
+    kind = kind_of(before.saved.structure)
+    return block.table.sentences, list(kind.differences(before, after, block, label))

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from marginalia import _core
-from marginalia.decode.tagger import in_order
+from marginalia.decode.threads import in_order
 from marginalia.learn.online import OnlineRun
 from marginalia.learn.run import Batch, Batches, Counts, LearnerRun, Setup, State
 

@@ -13,9 +13,10 @@ import numpy.typing as npt
 from marginalia import _core
 from marginalia.corpus.batches import Layout
 from marginalia.corpus.coder import LabelCoder
-from marginalia.decode.tagger import Tagger
-from marginalia.evaluate import Report
+from marginalia.decode.model import TrainedModel
 from marginalia.features.program import Program
+from marginalia.kinds import kind_of
+from marginalia.kinds.kind import Scores
 from marginalia.learn.data import TrainingSet
 from marginalia.learn.dev import DevSet
 from marginalia.learn.diagnostics import boosting_of, bound_of, has_bound, margin_of, summary_of
@@ -86,7 +87,7 @@ class Training:
     def __init__(self, parts: TrainingParts, started: float) -> None:
         self._parts, self._started = parts, started
         self.recipe, self.coder, self.data = parts.recipe, parts.coder, parts.examples
-        self.notes = parts.notes
+        self.notes, self.kind = parts.notes, kind_of(parts.recipe.structure)
         self._run, self._dev, self._setup = parts.run, parts.dev, parts.setup
         self._best: _core.SparseRows | None = None
         self._best_voters: tuple[_core.WeightTable, int] | None = None
@@ -94,7 +95,7 @@ class Training:
         self._best_round: Round | None = None
         self._counted = Counts()
         self.history: list[Progress] = []
-        self.report: Report | None = None
+        self.report: Scores | None = None
         self._passes = parts.passes_before
         self._run.prepare(lambda: self._batches(0))
 
@@ -153,14 +154,14 @@ class Training:
 
         return order
 
-    def finish(self, on_progress: Callable[[Progress], object] | None = None) -> Tagger:
+    def finish(self, on_progress: Callable[[Progress], object] | None = None) -> TrainedModel:
         """Makes all passes, tells of each, and gives the model."""
         for record in self:
             if on_progress is not None:
                 on_progress(record)
         return self.model()
 
-    def model(self) -> Tagger:
+    def model(self) -> TrainedModel:
         """The best model so far: by dev score, else of the last pass."""
         rows = self._best if self._best is not None else self._run.finished()
         arrays = self._arrays(rows) | {
@@ -168,7 +169,7 @@ class Training:
         }
         if self.recipe.settings["state"]:
             arrays |= state_arrays(self._run, self.data.index, self._passes, self._setup.structure.grows)
-        return Tagger(
+        made: TrainedModel = self.kind.model(
             SavedModel(
                 labels=self.coder.labels,
                 program=self._parts.program,
@@ -189,6 +190,7 @@ class Training:
                 arrays=arrays,
             )
         )
+        return made
 
     def _arrays(self, rows: _core.SparseRows) -> dict[str, npt.NDArray[Any]]:
         """The arrays of the model file; see docs/model-file.md."""
@@ -218,7 +220,7 @@ class Training:
         if self._dev is not None and self._has_model:
             rows = self._run.finished()
             report = self._dev.score(self._setup.structure, rows, self._setup.threads, self._votes())
-            best = self.report is None or report.f1 > self.report.f1
+            best = self.report is None or report.score > self.report.score
             if best:
                 self._best, self.report = rows, report
                 if voters := self._run.voters():  # the run goes on to change them
@@ -226,7 +228,7 @@ class Training:
                 self._best_lessons = self._run.lessons()
         if best:
             self._best_round = self._run.round
-        record = self._progress(counts, True, None if report is None else report.f1, best)
+        record = self._progress(counts, True, None if report is None else report.score, best)
         self.history.append(record)
         return record
 

@@ -1,0 +1,211 @@
+"""Models whose outputs are label ids of tokens: answers for batch after batch."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+
+import numpy as np
+import numpy.typing as npt
+
+from marginalia.corpus.answers import Answer, BlockConfidence, Ranked
+from marginalia.corpus.batches import Batch
+from marginalia.corpus.blocks import Block
+from marginalia.decode.confidence import Abstention, needed_temperature
+from marginalia.decode.constraints import Constraints, Said
+from marginalia.decode.demands import Demands, Met
+from marginalia.decode.explanation import Explanation, explain
+from marginalia.decode.inputs import Input
+from marginalia.decode.model import TrainedModel
+from marginalia.decode.tagged import UserLabels
+from marginalia.decode.threads import in_order
+from marginalia.errors import DataError, ModelError, SettingsError
+from marginalia.model import SavedModel
+
+Ids = npt.NDArray[np.int32]
+
+
+class LabelModel(TrainedModel):
+    """A model that gives labels to the tokens of blocks."""
+
+    def __init__(self, saved: SavedModel) -> None:
+        super().__init__(saved)
+        self._by_document = saved.settings.get("unit") == "document"
+        try:
+            self._shown = UserLabels(saved)
+        except (DataError, SettingsError) as error:
+            raise ModelError(f"the model's labels do not fit its scheme: {error}") from error
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels it gives, as users see them."""
+        return tuple(self._shown.labels)
+
+    def written_labels(self, min_confidence: float | None = None) -> tuple[str, ...]:
+        """`labels`, and those that stand where a model abstains."""
+        return self.labels if min_confidence is None else self._abstention(min_confidence).labels
+
+    def tag_batches(
+        self,
+        batches: Iterable[Batch],
+        threads: int = 1,
+        *,
+        confidence: bool = False,
+        min_confidence: float | None = None,
+        constraints: Said = (),
+        given: str | None = None,
+    ) -> Iterator[tuple[Batch, Answer]]:
+        """Answers for batch after batch, in order; only a few are in memory at a time.
+
+        Their label ids are into `written_labels(min_confidence)`. `given`: a column of the batches with
+        labels that are to be kept, or `spans` for those of records.
+        """
+        abstain = None if min_confidence is None else self._abstention(min_confidence)
+        temperature = needed_temperature(self.saved) if confidence or abstain else None
+        demands = self._demands(constraints, given)
+
+        def answer(numbered: tuple[int, Batch]) -> tuple[Batch, Answer]:
+            before, batch = numbered
+            unit = self._unit(batch.block)
+            met = Met(self.decoder.best(unit))
+            if demands is not None:
+                met = demands.meet(self.decoder, unit, batch, before, met.ids)
+            said = self._shown.user_ids(met.ids, batch.block)
+            plain = Answer(said, broken=met.broken, inexact=met.inexact)
+            if temperature is None:
+                return batch, plain
+            sure = self.confidence_of(batch.block, met.ids, temperature)
+            if abstain is None:
+                return batch, plain._replace(confidence=sure)
+            left, taken = abstain(said, sure, batch.block.table.sentence_starts.tolist())
+            shown = sure if confidence else None
+            return batch, plain._replace(ids=left, confidence=shown, first_said=said, taken_back=taken)
+
+        yield from in_order(answer, _numbered(batches), threads)
+
+    def nbest_batches(
+        self,
+        batches: Iterable[Batch],
+        k: int,
+        threads: int = 1,
+        *,
+        constraints: Said = (),
+        given: str | None = None,
+    ) -> Iterator[tuple[Batch, list[Ranked]]]:
+        """The k best outputs of each sentence of batch after batch; with confidence if the model has it."""
+        check_k(k)
+        self.check_nbest()
+        demands = self._demands(constraints, given)
+
+        def ranked(numbered: tuple[int, Batch]) -> tuple[Batch, list[Ranked]]:
+            return numbered[1], self._ranked(*numbered, k, demands)
+
+        yield from in_order(ranked, _numbered(batches), threads)
+
+    def check_nbest(self) -> None:
+        """An error if the model does not label sentence by sentence."""
+        if self._by_document:
+            raise SettingsError(
+                "k-best outputs are those of sentences, but this model labels whole documents."
+            )
+
+    def _ranked(self, before: int, batch: Batch, k: int, demands: Demands | None) -> list[Ranked]:
+        """The outputs of all sentences, by rank; where one has no more, its best stands in."""
+        block = batch.block
+        broken, inexact = {}, set()
+        if demands is None:
+            outputs = [list(self.decoder.k_best(block, s, k)) for s in range(block.table.sentences)]
+        else:
+            outputs = []
+            for s, (found, demanded) in enumerate(demands.outputs(self.decoder, batch, before)):
+                outputs.append(list(islice(iter(found), k)))
+                if found.violations:
+                    broken[s] = demands.broken(self._shown.user_labels(outputs[s][0][0]), demanded)
+                if not found.exact:
+                    inexact.add(s)
+        ranked = []
+        for rank in range(max([len(listed) for listed in outputs], default=1)):
+            chosen = [listed[rank if rank < len(listed) else 0] for listed in outputs]
+            ids = np.concatenate([np.zeros(0, np.int32), *[ids.astype(np.int32) for ids, _ in chosen]])
+            scores = [
+                one[1] if rank < len(listed) else math.nan
+                for one, listed in zip(chosen, outputs, strict=True)
+            ]
+            sure = None if self.temperature is None else self.confidence_of(block, ids, self.temperature)
+            shown = self._shown.user_ids(ids, block)
+            ranked.append(Ranked(shown, np.array(scores), sure, broken, frozenset(inexact)))
+        return ranked
+
+    def explain(
+        self,
+        sentence: Input,
+        against: str | Sequence[str] | None = None,
+        *,
+        cite: int = 0,
+        constraints: Said = (),
+    ) -> Explanation:
+        """Why the model labels a sentence as it does: its choice against another output, term by term.
+
+        `against`: None for the runner-up, a list of labels, or a wish such as "3=B-NP" or "3-5=NP" (tokens
+        count from 1), which stands for the best output that has this label or span. `cite`: how many of the
+        training examples that taught a weight most are named with each reason (see docs/provenance.md).
+        Under `constraints` that change the output, it is compared with the one it would be without them.
+        """
+        block = self._block(sentence)
+        tokens = tuple(block.readable(self.feature_columns[0]))
+        return explain(
+            self.saved, self.decoder, self._shown, block, tokens, against, cite, self._demands(constraints)
+        )
+
+    def marginals(self, sentence: Input) -> npt.NDArray[np.float64]:
+        """P(label | sentence) of each token, [tokens, model labels], taking scores as log-probabilities.
+
+        Columns follow `saved.labels`. For a model that was not trained to give probabilities (a
+        perceptron) these order alternatives well but are far too sure of themselves.
+        """
+        node: npt.NDArray[np.float64] = self.decoder.expectations(self._block(sentence), 0)["node"]
+        return node
+
+    def best_ids(self, block: Block) -> tuple[Ids, Ids]:
+        """The best labels of a block, as ids of `saved.labels` and of `labels`."""
+        ids = self.decoder.best(self._unit(block))
+        return ids, self._shown.user_ids(ids, block)
+
+    def confidence_of(self, block: Block, ids: Ids, temperature: float) -> BlockConfidence:
+        """How probable labels of a block (ids of `saved.labels`), and what they say, are at a temperature."""
+        if not block.table.tokens:  # such a block may have no columns
+            nothing, nowhere = np.zeros(0), np.zeros(0, np.uint32)
+            return BlockConfidence(nothing, nothing, nowhere, nowhere, np.ones(block.table.sentences))
+        starts = block.table.sentence_starts
+        token, span, begin, end, output = self.decoder.confidence(self._unit(block), ids, starts, temperature)
+        if self._by_document:
+            documents = block.table.documents
+            output = output[np.cumsum(np.diff(documents, prepend=documents[:1]) != 0)]
+        return BlockConfidence(token, span, begin, end, output)
+
+    def _demands(self, constraints: Said, given: str | None = None) -> Demands | None:
+        said = Constraints.of(constraints)
+        if not said and given is None and self._hard is None:
+            return None
+        return Demands(self.saved, self._shown, said, given, self._hard)
+
+    def _unit(self, block: Block) -> Block:
+        return block.by_document() if self._by_document else block
+
+    def _abstention(self, least: float) -> Abstention:
+        return Abstention(self.labels, self.saved.scheme, least)
+
+
+def check_k(k: int) -> None:
+    """An error unless there can be so many outputs."""
+    if k < 1:
+        raise SettingsError(f"found k = {k}, expected at least 1.")
+
+
+def _numbered(batches: Iterable[Batch]) -> Iterator[tuple[int, Batch]]:
+    """Batches with the number of sentences before each."""
+    before = 0
+    for batch in batches:
+        yield before, batch
+        before += batch.block.table.sentences

@@ -1,0 +1,153 @@
+"""What trained models of every kind of output share: files, weights, dictionaries, temperature."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+from marginalia.corpus.blocks import ATTRIBUTES, Block, pack
+from marginalia.corpus.records import Sentence
+from marginalia.corpus.streams import Source, Target, open_target
+from marginalia.decode.confidence import temperature_of
+from marginalia.decode.dictionaries import HardDictionary, InUse, Used, used
+from marginalia.decode.inputs import Input, record_of
+from marginalia.decode.structures import STRUCTURES, Structure
+from marginalia.errors import ModelError
+from marginalia.model import SavedModel, file
+from marginalia.model.table import weight_lines, with_weights
+
+if TYPE_CHECKING:
+    from marginalia.features.dictionary import Dictionary
+
+Own = TypeVar("Own", bound="TrainedModel")
+
+
+class TrainedModel:
+    """A trained model of some kind of output. It never changes and may be used from many threads at once."""
+
+    kind: ClassVar[str]  # the kind of output that it gives, as `Structure.kind`
+
+    def __init__(self, saved: SavedModel) -> None:
+        self.saved = saved
+        self.decoder = structure_of(saved, self.kind).decoder(saved)
+        self._in_use = InUse(saved)
+        self._hard: HardDictionary | None = None
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels it gives, as users see them."""
+        return self.saved.labels
+
+    @property
+    def feature_columns(self) -> tuple[str, ...]:
+        """The columns that an input must have."""
+        if self.saved.program.explicit:
+            return (ATTRIBUTES,)
+        needed = self.saved.program.columns
+        return tuple(name for name in self.saved.columns if name in needed) or self.saved.columns[:1]
+
+    @property
+    def temperature(self) -> float | None:
+        """What scores are divided by to be log-probabilities; None if the model gives no probabilities."""
+        return temperature_of(self.saved)
+
+    def export_weights(self, target: Target) -> None:
+        """Write all weights as a table to be edited (docs/inspect.md)."""
+        with open_target(target) as write:
+            for line in weight_lines(self.saved):
+                write(line)
+
+    def with_weights(self: Own, source: Source) -> Own:
+        """The model with the weights of such a table."""
+        return self._using(replace(self._in_use, base=with_weights(self._in_use.base, source)))
+
+    def with_dictionary(
+        self: Own,
+        *dictionaries: Dictionary | str | os.PathLike[str] | Mapping[Any, Any],
+        mode: str = "hard",
+        column: str | None = None,
+        ignore_case: bool = False,
+        tokenizer: str | None = None,
+    ) -> Own:
+        """The model with dictionaries (or files, or phrases with labels) in place of others of that mode.
+
+        `hard`: the longest phrases in a sentence get their labels, and the rest is the best output that there
+        is with them. `soft`: matches are features, which the model must have been trained with. `column` is
+        where a hard dictionary's phrases are sought (the first that the model needs), `tokenizer` what cuts
+        them into tokens (as the training text was cut). Weights are shared; no dictionaries: as before.
+        """
+        from marginalia.features.dictionary import dictionary_of
+
+        given = [dictionary_of(dictionary) for dictionary in dictionaries]
+        options = (mode, column, ignore_case, tokenizer)
+        new = used(self.saved, self.feature_columns, given, *options)
+        in_use = self._in_use
+        return self._using(replace(in_use, soft=new) if mode == "soft" else replace(in_use, hard=new))
+
+    def reloaded(self: Own) -> Own:
+        """The model with its dictionaries as their files are now: itself if none has changed. A DataError for
+        a file that is not good; this one can go on with what it has."""
+        newer = self._in_use.reloaded()
+        return self if newer is self._in_use else self._using(newer)
+
+    @classmethod
+    def _using(cls: type[Own], in_use: InUse) -> Own:
+        made = cls(in_use.model())
+        made._in_use = in_use
+        if in_use.hard is not None:
+            made._hard = HardDictionary(in_use.hard, made.labels, made.saved.scheme)
+        return made
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model file; an old file of that name survives any failure."""
+        file.save(self.saved, path)
+
+    def to_bytes(self) -> bytes:
+        """The bytes of the model file."""
+        return file.to_bytes(self.saved)
+
+    @classmethod
+    def load(cls: type[Own], path: str | os.PathLike[str]) -> Own:
+        """The model of a file; a ModelError says why if it cannot be one, or not one of this kind."""
+        saved = file.load(path)
+        try:
+            return cls(saved)
+        except ModelError as error:
+            raise ModelError(f"{path}: {error}") from None
+
+    @classmethod
+    def from_bytes(cls: type[Own], data: bytes) -> Own:
+        """The model of `to_bytes`."""
+        return cls(file.from_bytes(data))
+
+    def __reduce__(self: Own) -> tuple[Callable[..., Own], tuple[Any, ...]]:
+        in_use = self._in_use
+        return _unpickled, (type(self), file.to_bytes(in_use.base), in_use.soft, in_use.hard)
+
+    def _record(self, given: Input, number: int = 0) -> Sentence:
+        return record_of(given, self.feature_columns, self.saved.program.explicit, number)
+
+    def _block(self, given: Input) -> Block:
+        """One input, ready for the decoder."""
+        return pack([self._record(given)], self.feature_columns)
+
+
+def structure_of(saved: SavedModel, kind: str | None = None) -> Structure:
+    """The structure of a model; an error if it is not known, or if its outputs are not of this kind."""
+    structure = STRUCTURES.get(saved.structure)
+    if structure is None:
+        raise ModelError(
+            f"the model has the structure '{saved.structure}', which this version does not know."
+        )
+    if kind not in (None, structure.kind):
+        raise ModelError(
+            f"the model has the structure '{saved.structure}', whose outputs are {structure.kind}, not "
+            f"{kind}; marginalia.load gives models of every kind."
+        )
+    return structure
+
+
+def _unpickled(made: type[Own], data: bytes, soft: Used | None, hard: Used | None) -> Own:
+    return made._using(InUse(file.from_bytes(data), soft, hard))
