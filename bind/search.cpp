@@ -8,9 +8,8 @@
 
 #include "arrays.hpp"
 #include "bind.hpp"
-#include "confidences.hpp"
 #include "constraints.hpp"
-#include "model_arrays.hpp"
+#include "frozen_model.hpp"
 #include "search/beam.hpp"
 #include "search/chain_model.hpp"
 #include "search/k_best.hpp"
@@ -182,24 +181,9 @@ std::unique_ptr<ConstrainedChains> constrained_outputs(std::shared_ptr<OwnedLatt
                                              places_from(tokens, spans));
 }
 
-// The model and the arrays it looks into.
-struct BoundModel {
-  std::vector<nb::object> arrays;
-  ChainModel model;
-  VoteLog votes;
-};
+using BoundChain = BoundModel<ChainModel>;
 
-nb::ndarray<nb::numpy, std::int32_t> voted(const BoundModel& b, const Program& program,
-                                           const TokenTable& table, std::size_t k, ChainModel::Space& space) {
-  std::vector<std::int32_t> labels;
-  {
-    nb::gil_scoped_release unlocked;
-    labels = b.model.voted(program, table, b.votes, k, space);
-  }
-  return give(std::move(labels));
-}
-
-nb::list features_of(const BoundModel& b, const Program& program, const TokenTable& table, std::size_t s,
+nb::list features_of(const BoundChain& b, const Program& program, const TokenTable& table, std::size_t s,
                      ChainModel::Space& space) {
   require_sentence(table, s);
   const std::size_t first = table.sentence[s], last = table.sentence[s + 1];
@@ -212,13 +196,9 @@ nb::list features_of(const BoundModel& b, const Program& program, const TokenTab
   return found;
 }
 
-BoundModel* make_model(const ChainShape& shape, const nb::dict& arrays) {
-  ModelArrays taken = take_arrays(arrays);
-  const std::uint64_t pairs = std::uint64_t{shape.labels} * shape.labels;
-  return new BoundModel{std::move(taken.kept),
-                        ChainModel(shape, FrozenWeights(taken.weights, shape.labels, pairs),
-                                   taken.constant_at, taken.constants),
-                        taken.votes};
+BoundChain* make_model(const ChainShape& shape, const nb::dict& arrays) {
+  return make_bound_model<ChainModel>(shape, arrays, shape.labels,
+                                      std::uint64_t{shape.labels} * shape.labels);
 }
 
 }  // namespace
@@ -297,35 +277,12 @@ void bind_search(nb::module_& m) {
 
   nb::class_<ChainModel::Space>(m, "ChainSpace", "Scratch memory of one thread.").def(nb::init<>());
 
-  nb::class_<BoundModel>(m, "ChainModel", "A finished chain model.")
-      .def(nb::new_(&make_model), "shape"_a, "arrays"_a)
-      .def(
-          "best",
-          [](const BoundModel& b, const Program& program, const TokenTable& table, ChainModel::Space& space) {
-            std::vector<std::int32_t> labels;
-            {
-              nb::gil_scoped_release unlocked;
-              labels = b.model.best(program, table, space);
-            }
-            return give(std::move(labels));
-          },
-          "program"_a, "table"_a, "space"_a, "Labels of all tokens of the table.")
-      .def("voted", &voted, "program"_a, "table"_a, "k"_a, "space"_a,
-           "The same by vote of all versions of the weights among the k best.")
-      .def("constrain", &constrain<BoundModel, Program, ChainModel::Space>, "program"_a, "table"_a,
-           nb::arg("labels").noconvert(), nb::arg("chosen").noconvert(), "rules"_a,
-           nb::arg("tokens").noconvert(), nb::arg("spans").noconvert(), nb::arg("sentences").noconvert(),
-           "space"_a,
-           "The best labels of all tokens, changed where they break demands on chosen sentences; by sentence "
-           "how often they "
-           "still do, and whether that is known to be the best.")
-      .def("confidences", &confidences<BoundModel, Program, ChainModel::Space>, "program"_a, "table"_a,
-           nb::arg("labels").noconvert(), nb::arg("sentences").noconvert(), "spelling"_a, "factor"_a,
-           "space"_a,
-           "P(label) by token, P(span), first and last token of spans, P(output); scores times a factor.")
+  auto model = bind_frozen_model<ChainModel>(m, "ChainModel", "A finished chain model.");
+  bind_label_answers(model);
+  model.def(nb::new_(&make_model), "shape"_a, "arrays"_a)
       .def(
           "lattice",
-          [](const BoundModel& b, const Program& program, const TokenTable& table, std::size_t s,
+          [](const BoundChain& b, const Program& program, const TokenTable& table, std::size_t s,
              ChainModel::Space& space) {
             require_sentence(table, s);
             return model_lattice(b.model, program, table, s, space);

@@ -11,10 +11,9 @@
 
 #include "arrays.hpp"
 #include "bind.hpp"
-#include "confidences.hpp"
 #include "constraints.hpp"
 #include "features/segment_examples.hpp"
-#include "model_arrays.hpp"
+#include "frozen_model.hpp"
 #include "search/segment_model.hpp"
 #include "sources.hpp"
 
@@ -189,14 +188,9 @@ std::unique_ptr<ConstrainedSegments> constrained_outputs(std::shared_ptr<OwnedSc
                                                places_from(tokens, spans));
 }
 
-// The model and the arrays it looks into.
-struct BoundSegmentModel {
-  std::vector<nb::object> arrays;
-  SegmentModel model;
-  VoteLog votes;
-};
+using BoundSegments = BoundModel<SegmentModel>;
 
-nb::list features_of(const BoundSegmentModel& b, const SegmentProgram& program, const TokenTable& table,
+nb::list features_of(const BoundSegments& b, const SegmentProgram& program, const TokenTable& table,
                      std::size_t s, const Input<std::uint32_t>& labels, SegmentModel::Space& space) {
   require_sentence(table, s);
   nb::list list;
@@ -211,12 +205,8 @@ nb::list features_of(const BoundSegmentModel& b, const SegmentProgram& program, 
   return list;
 }
 
-BoundSegmentModel* make_model(const SegmentShape& shape, const nb::dict& arrays) {
-  ModelArrays taken = take_arrays(arrays);
-  return new BoundSegmentModel{
-      std::move(taken.kept),
-      SegmentModel(shape, FrozenWeights(taken.weights, shape.labels, 0), taken.constant_at, taken.constants),
-      taken.votes};
+BoundSegments* make_model(const SegmentShape& shape, const nb::dict& arrays) {
+  return make_bound_model<SegmentModel>(shape, arrays, shape.labels, 0);
 }
 
 void bind_shape_and_features(nb::module_& m) {
@@ -301,48 +291,13 @@ void bind_model(nb::module_& m) {
   using namespace nb::literals;
   nb::class_<SegmentModel::Space>(m, "SegmentSpace", "Scratch memory of one thread.").def(nb::init<>());
 
-  nb::class_<BoundSegmentModel>(m, "SegmentModel", "A finished model of segments.")
-      .def(nb::new_(&make_model), "shape"_a, "arrays"_a)
-      .def(
-          "best",
-          [](const BoundSegmentModel& b, const SegmentProgram& program, const TokenTable& table,
-             SegmentModel::Space& space) {
-            std::vector<std::int32_t> labels;
-            {
-              nb::gil_scoped_release unlocked;
-              labels = b.model.best(program, table, space);
-            }
-            return give(std::move(labels));
-          },
-          "program"_a, "table"_a, "space"_a, "Labels of all tokens of the table.")
-      .def(
-          "voted",
-          [](const BoundSegmentModel& b, const SegmentProgram& program, const TokenTable& table,
-             std::size_t k, SegmentModel::Space& space) {
-            std::vector<std::int32_t> labels;
-            {
-              nb::gil_scoped_release unlocked;
-              labels = b.model.voted(program, table, b.votes, k, space);
-            }
-            return give(std::move(labels));
-          },
-          "program"_a, "table"_a, "k"_a, "space"_a,
-          "The same by vote of all versions of the weights among the k best.")
-      .def("constrain", &constrain<BoundSegmentModel, SegmentProgram, SegmentModel::Space>, "program"_a,
-           "table"_a, nb::arg("labels").noconvert(), nb::arg("chosen").noconvert(), "rules"_a,
-           nb::arg("tokens").noconvert(), nb::arg("spans").noconvert(), nb::arg("sentences").noconvert(),
-           "space"_a,
-           "The best labels of all tokens, changed where they break demands on chosen sentences; by sentence "
-           "how often they "
-           "still do, and whether that is known to be the best.")
-      .def("confidences", &confidences<BoundSegmentModel, SegmentProgram, SegmentModel::Space>, "program"_a,
-           "table"_a, nb::arg("labels").noconvert(), nb::arg("sentences").noconvert(), "spelling"_a,
-           "factor"_a, "space"_a,
-           "P(label) by token, P(span), first and last token of spans, P(output); scores times a factor.")
+  auto model = bind_frozen_model<SegmentModel>(m, "SegmentModel", "A finished model of segments.");
+  bind_label_answers(model);
+  model.def(nb::new_(&make_model), "shape"_a, "arrays"_a)
       .def(
           "lattice",
-          [](const BoundSegmentModel& b, const SegmentProgram& program, const TokenTable& table,
-             std::size_t s, SegmentModel::Space& space) {
+          [](const BoundSegments& b, const SegmentProgram& program, const TokenTable& table, std::size_t s,
+             SegmentModel::Space& space) {
             require_sentence(table, s);
             const SegmentScores& scores = b.model.scores(program, table, s, space);
             return std::make_shared<OwnedScores>(b.model.shape(), b.model.constants(), scores);

@@ -60,9 +60,11 @@ Program::Program(std::vector<Source> sources, std::vector<Template> templates,
       if (piece.before.empty() || piece.after.empty())
         throw std::invalid_argument("program: a value needs its boundary strings");
     }
+    every_.push_back(static_cast<std::uint32_t>(compiled_.size()));
     compiled_.push_back(compile(t));
     has_edges_ = has_edges_ || t.scope == Scope::edge;
   }
+  groups_ = groups_of(templates_, sources_);
 }
 
 Program Program::of_items(std::uint32_t columns) {
@@ -172,10 +174,12 @@ void Program::read(const TokenTable& table, std::size_t first, std::size_t last,
     space.program_ = identity_;
     space.owner_ = owner;
     space.slots_.resize(1024);
+    space.ids_of_ = new_identity();
   }
-  const std::size_t n = sources_.size();
+  const std::size_t n = sources_.size(), reach = groups_.reach;
   space.grid_.assign((last - first) * n, kAbsent);
   space.known_.resize((last - first) * columns_);
+  space.ids_.resize((last - first + 2 * reach) * columns_);
   for (std::uint32_t c = 0; c < columns_; ++c) {
     const auto& wanted = sources_of_column_[c];
     if (wanted.empty()) continue;
@@ -183,10 +187,16 @@ void Program::read(const TokenTable& table, std::size_t first, std::size_t last,
       const auto& slot = slot_of(table.field(t, c), c, space);
       const Hashed* values = &space.cached_[slot.values - 1];
       space.known_[(t - first) * columns_ + c] = {slot.rows, slot.leads};
+      space.ids_[(reach + t - first) * columns_ + c] = slot.id;
       Hashed* row = &space.grid_[(t - first) * n];
       for (std::size_t k = 0; k < wanted.size(); ++k) row[wanted[k]] = values[k];
     }
   }
+  for (std::uint32_t d = 0; d < reach * columns_; ++d) {  // outside of the sentence a distance is a value
+    space.ids_[d] = static_cast<std::uint32_t>(reach - 1 - d / columns_);
+    space.ids_[(reach + last - first) * columns_ + d] = static_cast<std::uint32_t>(reach + d / columns_);
+  }
+  if (space.used_ + 2 * reach >= std::size_t{1} << kIdBits) space.ids_of_.reset();
   std::vector<std::uint8_t> matched;
   for (std::size_t i = 0; i < n; ++i) {
     if (sources_[i].kind == Source::Kind::first && last > first) space.grid_[i] = hash_of("1");
@@ -230,7 +240,8 @@ const ExtractionSpace::Slot& Program::slot_of(std::string_view text, std::uint32
                      static_cast<std::uint32_t>(text.size()),
                      static_cast<std::uint32_t>(space.cached_.size() + 1),
                      static_cast<std::uint32_t>(space.rows_.size()),
-                     static_cast<std::uint32_t>(space.leads_.size())};
+                     static_cast<std::uint32_t>(space.leads_.size()),
+                     static_cast<std::uint32_t>(space.used_ + 2 * groups_.reach)};
   space.texts_ += text;
   ++space.used_;
   std::vector<Hashed>& by_source = space.by_source_;

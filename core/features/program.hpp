@@ -14,6 +14,7 @@
 #include "base/table.hpp"
 #include "features/attributes.hpp"
 #include "features/bags.hpp"
+#include "features/groups.hpp"
 #include "features/phrases.hpp"
 
 namespace marginalia {
@@ -59,6 +60,8 @@ class Program;
 
 inline constexpr std::uint32_t kUnknownRow = UINT32_MAX;  // no such feature
 inline constexpr std::uint32_t kUnaskedRow = UINT32_MAX - 1;
+inline constexpr int kIdBits = 21;  // of a value in a group's key
+static_assert(kIdBits * TemplateGroups::kMostPlaces < 64);
 
 // A feature of a token, found by `Program::features`. Its row may already be known; `Program::resolve` asks
 // for the others by their key.
@@ -93,6 +96,7 @@ class ExtractionSpace {
     std::uint32_t values = 0;  // index into cached_ + 1; 0 = empty slot
     std::uint32_t rows = 0;    // index into rows_
     std::uint32_t leads = 0;   // index into leads_
+    std::uint32_t id = 0;      // of the string in its column: their number so far
   };
   struct Known {
     std::uint32_t rows, leads;
@@ -106,6 +110,8 @@ class ExtractionSpace {
   std::vector<Hashed> grid_;          // [tokens][sources] of the current sentence
   std::vector<std::uint64_t> leads_;  // hashes of names up to the second value, by template of the column
   std::vector<Known> known_;          // [tokens][columns] of the current sentence
+  Identity ids_of_;                   // another one whenever ids start anew
+  std::vector<std::uint32_t> ids_;    // [reach + tokens + reach][columns] of the current sentence
   std::string scratch_;
   std::vector<Hashed> by_source_;
   std::shared_ptr<const Items>
@@ -131,16 +137,17 @@ class Program {
   void read(const TokenTable& table, std::size_t first, std::size_t last, const Identity& owner,
             ExtractionSpace& space) const;
 
-  // The features of the tokens [begin, end) of a sentence of this length that was read. For each key that has
-  // yet to be looked up by the owner `prefetch(key)` is called.
+  // The features of the tokens [begin, end) of a sentence of this length that was read, of some templates.
+  // For each key that has yet to be looked up by the owner `prefetch(key)` is called.
   template <class Prefetch>
   void features(const ExtractionSpace& space, std::size_t length, std::size_t begin, std::size_t end,
-                std::vector<Feature>& out, Prefetch&& prefetch) const {
+                const std::vector<std::uint32_t>& templates, std::vector<Feature>& out,
+                Prefetch&& prefetch) const {
     out.clear();
     if (explicit_) return item_features(space, begin, end, out, prefetch);
     if (bags_ != nullptr) return bag_features(space, begin, end, out, prefetch);
     for (auto at = static_cast<std::uint32_t>(begin); at < end; ++at) {
-      for (std::uint32_t i = 0; i < compiled_.size(); ++i) {
+      for (const std::uint32_t i : templates) {
         const Compiled& t = compiled_[i];
         const std::uint32_t cell = cell_at(t, space, at, length);
         const std::uint32_t row = cell == kUnknownRow ? kUnaskedRow : space.rows_[cell];
@@ -151,6 +158,13 @@ class Program {
         out.push_back({key, at, row, cell, i, t.edge});
       }
     }
+  }
+
+  // The same of all templates.
+  template <class Prefetch>
+  void features(const ExtractionSpace& space, std::size_t length, std::size_t begin, std::size_t end,
+                std::vector<Feature>& out, Prefetch&& prefetch) const {
+    features(space, length, begin, end, every_, out, prefetch);
   }
 
   // Gives the features their rows by asking row_of(feature), which answers kUnknownRow if there is none such;
@@ -169,6 +183,19 @@ class Program {
     }
     features.erase(known, features.end());
   }
+
+  const TemplateGroups& groups() const { return groups_; }
+  // The values that a group looks at, as a number that is not 0. It means the same for the space as long as
+  // `keys_of` is the same; null: there are too many values for such numbers.
+  std::uint64_t group_key(const TemplateGroup& group, const ExtractionSpace& space, std::size_t at) const {
+    std::uint64_t key = 0;
+    for (const auto& place : group.places) {
+      const std::size_t where = groups_.reach + at + static_cast<std::size_t>(std::ptrdiff_t{place.offset});
+      key = key << kIdBits | space.ids_[where * columns_ + place.column];
+    }
+    return key + 1;
+  }
+  static const Identity& keys_of(const ExtractionSpace& space) { return space.ids_of_; }
 
   Scope scope(const Feature& feature) const { return feature.edge ? Scope::edge : Scope::node; }
   bool is_explicit() const { return explicit_; }
@@ -277,6 +304,8 @@ class Program {
   std::vector<std::vector<std::uint32_t>> sources_of_column_;
   std::vector<std::uint32_t> one_value_templates_;           // [columns] how many
   std::vector<std::vector<std::uint32_t>> leads_of_column_;  // templates whose first value is of the column
+  std::vector<std::uint32_t> every_;                         // template
+  TemplateGroups groups_;
   std::uint32_t columns_;
   bool has_edges_ = false;
   bool explicit_ = false;

@@ -1,103 +1,134 @@
-// A finished chain model: text in, labels out. Immutable and shared by threads; each brings its own space.
+// A finished chain model.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
-#include <memory>
-#include <optional>
 #include <span>
 #include <vector>
 
 #include "features/program.hpp"
-#include "search/chain.hpp"
-#include "search/claims.hpp"
-#include "search/constrained.hpp"
+#include "search/answers.hpp"
 #include "search/forward_backward.hpp"
-#include "search/vote.hpp"
-#include "weights/frozen.hpp"
+#include "search/frozen_model.hpp"
+#include "search/lattice.hpp"
+#include "search/viterbi.hpp"
+#include "search/walks.hpp"
+#include "weights/score_cache.hpp"
 
 namespace marginalia {
 
-class ChainModel {
- public:
-  struct Space {
-    ExtractionSpace extraction;
+struct ChainParts {
+  static constexpr const char* kName = "chain";
+  using Shape = ChainShape;
+  using Constants = ChainConstants;
+  using Program = marginalia::Program;
+  using Output = Labels;
+  struct Space : FrozenSpace<ChainConstants> {
     std::vector<Feature> features;         // of some tokens
+    ScoreCache cache;                      // of the sums of template groups ...
+    Identity cache_of, keys_of;            // ... of this model, and what their keys mean
+    std::vector<Feature> group_features;   // of a group at a token
+    std::vector<double*> places;           // [tokens][groups] in the cache
+    std::vector<std::uint64_t> keys;       // the same
+    std::vector<const double*> vectors;    // of a token
     std::vector<std::uint32_t> edge_rows;  // of the sentence
     std::vector<std::uint64_t> edge_end;   // [T + 1]
     Lattice lattice;
     ViterbiSpace viterbi;
     ForwardBackwardSpace probabilities;
-    Identity scaled_of;  // whose constants, and times what, `scaled` are
-    double factor = 1.0;
-    std::optional<ChainConstants> scaled;
+    ScoredLabels best;
   };
+};
 
-  // `constant_at[k]` (a number in row 0) has the weight constants[k]. Throws std::invalid_argument.
-  ChainModel(ChainShape shape, FrozenWeights weights, std::span<const std::uint32_t> constant_at,
-             std::span<const float> constants);
+class ChainModel : public FrozenModel<ChainModel, ChainParts> {
+ public:
+  using FrozenModel::FrozenModel;
 
-  ChainModel(const ChainModel&) = delete;  // its parts point at each other
-
-  const ChainShape& shape() const { return shape_; }
   const EdgeWeights& edge_weights() const { return edge_weights_; }
 
   // Scores of sentence s of the table under the program, yet to be finished; valid until the space is used
   // again.
   Lattice& lattice(const Program& program, const TokenTable& table, std::size_t s, Space& space) const;
 
-  // Labels of all sentences, one after another.
-  std::vector<std::int32_t> best(const Program& program, const TokenTable& table, Space& space) const;
-
-  // The same by vote: of the k best outputs of each sentence the one that most versions of the weights in the
-  // log prefer. Rows of the log are those of the weights; one more holds the constants.
-  std::vector<std::int32_t> voted(const Program& program, const TokenTable& table, const VoteLog& log,
-                                  std::size_t k, Space& space) const;
-
-  // The best labels of all tokens, changed where they break demands on chosen sentences. Throws
-  // std::invalid_argument.
-  ConstrainedLabels constrain(const Program& program, const TokenTable& table,
-                              std::span<const std::int32_t> labels, std::span<const std::uint8_t> chosen,
-                              const Rules& rules, const std::vector<Places>& places, Space& space) const;
-
-  // The probabilities of what given labels of all tokens claim, where those of outputs are proportional to
-  // exp(factor * score). The sentences of the table are parts of outputs only if `sentences`, first tokens of
-  // the ones that users see, are more. Throws std::invalid_argument.
-  Confidences confidences(const Program& program, const TokenTable& table,
-                          std::span<const std::int32_t> labels, std::span<const std::uint32_t> sentences,
-                          const Spelling& spelling, double factor, Space& space) const;
-
   // Calls f(feature) for the features of sentence s that the model knows.
   template <class F>
   void for_features(const Program& program, const TokenTable& table, std::size_t s, Space& space,
                     F&& f) const;
 
- private:
-  void find_features(const Program& program, std::size_t length, std::size_t begin, std::size_t end,
-                     Space& space) const;
+  // As FrozenModel needs them.
+  const Lattice& scores(const Program& program, const TokenTable& table, std::size_t s, Space& space) const {
+    Lattice& scores = lattice(program, table, s, space);
+    scores.finish();
+    return scores;
+  }
+  void find_best(const Program& program, const TokenTable& table, std::size_t s, Space& space,
+                 Labels& output) const {
+    best_of(scores(program, table, s, space), space.viterbi, space.best);
+    std::swap(output, space.best.output);
+  }
+  static std::vector<ScoredLabels> k_best(const Lattice& scores, std::size_t k, Space& space) {
+    return k_best_of(scores, k, space.viterbi);
+  }
+  static ChainWalks walks(const Lattice& scores) { return {scores}; }
+  auto features(const Program& program, const TokenTable& table, std::size_t s, Space& space) const {
+    std::vector<Feature> known;
+    for_features(program, table, s, space, [&](const Feature& f) {
+      if (!f.edge || f.token > 0) known.push_back(f);
+    });
+    return [known = std::move(known), n = shape().labels](const Labels& y, auto&& f) {
+      for (const Feature& one : known)
+        f(one.row, one.edge ? y[one.token - 1] * n + y[one.token] : y[one.token],
+          static_cast<double>(one.value));
+    };
+  }
+  template <class F>
+  void for_constants_of(const Labels& y, F&& f) const {
+    for_constants(shape(), y, f);
+  }
+  static const Spelling& claims(const Spelling& spelling) { return spelling; }
+  static double probability(const Spelling& spelling, const Labels& y, Claims& claims,
+                            std::span<double> tokens, double factor, const ChainConstants& scaled,
+                            Space& space);
 
-  ChainShape shape_;
-  FrozenWeights weights_;
-  EdgeWeightsOf<FrozenWeights> edge_weights_{weights_};
-  Identity identity_ = new_identity();
-  ChainConstants constants_;
+ private:
+  // Features are found and added for a few tokens at a time, so that what one step asked the memory for is
+  // still near when the next one needs it.
+  static constexpr std::size_t kTokens = 8, kCellsAhead = 8;
+
+  // Looks up keys that were made, all of them before the first row is used.
+  void resolve(std::vector<Feature>& features, Space& space) const;
+  bool keeps_sums(const Program& program) const;
+  void find_sums(const Program& program, std::size_t begin, std::size_t end, Space& space) const;
+  void add_sums(const Program& program, std::size_t length, std::size_t begin, std::size_t end,
+                Space& space) const;
+  void fill_sum(const Program& program, const TemplateGroup& group, std::size_t length, std::size_t at,
+                double* place, Space& space) const;
+  template <class F>
+  void add_grouped(const Program& program, const TokenTable& table, std::size_t first, std::size_t length,
+                   Space& space, F&& add) const;
+  // Calls f(feature) for those of the tokens [begin, end), in order.
+  template <class F>
+  void use_features(Space& space, F&& f) const {
+    const std::vector<Feature>& found = space.features;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      if (i + kCellsAhead < found.size()) weights().prefetch_cells(found[i + kCellsAhead].row);
+      f(found[i]);
+    }
+  }
+
+  EdgeWeightsOf<FrozenWeights> edge_weights_{weights()};
 };
 
-// A few tokens at a time, so that what one step asked the memory for is still near when the next one needs
-// it.
 template <class F>
 void ChainModel::for_features(const Program& program, const TokenTable& table, std::size_t s, Space& space,
                               F&& f) const {
-  constexpr std::size_t kTokens = 8, kCellsAhead = 8;
   const std::size_t first = table.sentence[s], length = table.sentence[s + 1] - first;
-  program.read(table, first, first + length, identity_, space.extraction);
+  program.read(table, first, first + length, identity(), space.extraction);
   for (std::size_t begin = 0; begin < length; begin += kTokens) {
-    find_features(program, length, begin, std::min(length, begin + kTokens), space);
-    const std::vector<Feature>& found = space.features;
-    for (std::size_t i = 0; i < found.size(); ++i) {
-      if (i + kCellsAhead < found.size()) weights_.prefetch_cells(found[i + kCellsAhead].row);
-      f(found[i]);
-    }
+    program.features(space.extraction, length, begin, std::min(length, begin + kTokens), space.features,
+                     [&](std::uint64_t key) { weights().prefetch_key(key); });
+    resolve(space.features, space);
+    use_features(space, f);
   }
 }
 

@@ -1,67 +1,38 @@
-// A finished model of segments: text in, labels out. Immutable and shared by threads; each brings its own
-// space.
+// A finished model of segments.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "features/segment_program.hpp"
-#include "search/claims.hpp"
-#include "search/constrained.hpp"
+#include "search/frozen_model.hpp"
+#include "search/segment_claims.hpp"
 #include "search/segment_scoring.hpp"
-#include "search/vote.hpp"
-#include "weights/frozen.hpp"
+#include "search/walks.hpp"
 
 namespace marginalia {
 
-class SegmentModel {
- public:
-  // Scratch memory of one thread, for one model and one program at a time.
-  class Space {
-    friend class SegmentModel;
-    Identity owner;
+struct SegmentParts {
+  static constexpr const char* kName = "segments";
+  using Shape = SegmentShape;
+  using Constants = SegmentConstants;
+  using Program = SegmentProgram;
+  using Output = Labels;
+  struct Space : FrozenSpace<SegmentConstants> {
+    Identity owner;  // the model, with this program, that `scoring` is for
     const SegmentProgram* program = nullptr;
-    ExtractionSpace extraction;
     std::optional<SegmentScoring> scoring;
     SegmentScores scores;
     SegmentViterbi viterbi;
-    double factor = 1.0;  // times what `scaled` are the constants
-    std::optional<SegmentConstants> scaled;
   };
+};
 
-  // `constant_at[k]` (a number in row 0) has the weight constants[k]. Throws std::invalid_argument.
-  SegmentModel(SegmentShape shape, FrozenWeights weights, std::span<const std::uint32_t> constant_at,
-               std::span<const float> constants);
-  SegmentModel(const SegmentModel&) = delete;  // spaces point at its parts
-
-  const SegmentShape& shape() const { return shape_; }
-  const SegmentConstants& constants() const { return constants_; }
-
-  // Labels of all sentences, one after another.
-  std::vector<std::int32_t> best(const SegmentProgram& program, const TokenTable& table, Space& space) const;
-
-  // The same by vote of all versions of the weights in the log, among the k best outputs.
-  std::vector<std::int32_t> voted(const SegmentProgram& program, const TokenTable& table, const VoteLog& log,
-                                  std::size_t k, Space& space) const;
-
-  // The best labels of all tokens, changed where they break demands on chosen sentences. Throws
-  // std::invalid_argument.
-  ConstrainedLabels constrain(const SegmentProgram& program, const TokenTable& table,
-                              std::span<const std::int32_t> labels, std::span<const std::uint8_t> chosen,
-                              const Rules& rules, const std::vector<Places>& places, Space& space) const;
-
-  // The probabilities of what given labels of all tokens claim, as those of ChainModel::confidences.
-  Confidences confidences(const SegmentProgram& program, const TokenTable& table,
-                          std::span<const std::int32_t> labels, std::span<const std::uint32_t> sentences,
-                          const Spelling& spelling, double factor, Space& space) const;
-
-  // The scores of all segments of sentence s; valid until the space is used again.
-  const SegmentScores& scores(const SegmentProgram& program, const TokenTable& table, std::size_t s,
-                              Space& space) const;
+class SegmentModel : public FrozenModel<SegmentModel, SegmentParts> {
+ public:
+  using FrozenModel::FrozenModel;
 
   // A feature of an output: where its weight is, where it comes from, the texts that its name is made of.
   struct Found {
@@ -72,6 +43,29 @@ class SegmentModel {
   // Those of an output of sentence s that the model knows; valid until the space is used again.
   std::vector<Found> features_of(const SegmentProgram& program, const TokenTable& table, std::size_t s,
                                  const Labels& y, Space& space) const;
+
+  // As FrozenModel needs them. Scores are those of all segments of the sentence.
+  const SegmentScores& scores(const SegmentProgram& program, const TokenTable& table, std::size_t s,
+                              Space& space) const;
+  void find_best(const SegmentProgram& program, const TokenTable& table, std::size_t s, Space& space,
+                 Labels& output) const;
+  std::vector<ScoredLabels> k_best(const SegmentScores& scores, std::size_t k, Space& space) const;
+  SegmentWalks walks(const SegmentScores& scores) const { return {shape(), constants(), scores}; }
+  auto features(const SegmentProgram& program, const TokenTable&, std::size_t, Space& space) const {
+    return [&](const Labels& y, auto&& f) {
+      for_features(program, space.scoring->x, y,
+                   [&](std::uint32_t row, std::uint32_t label, const SegmentProgram::Origin& origin) {
+                     f(row, label, origin.value());
+                   });
+    };
+  }
+  template <class F>
+  void for_constants_of(const Labels& y, F&& f) const {
+    for_constants(shape(), shape().segments(y), f);
+  }
+  SegmentClaims claims(const Spelling& spelling) const { return {shape(), spelling}; }
+  static double probability(const SegmentClaims& answers, const Labels& y, Claims& claims, std::span<double>,
+                            double factor, const SegmentConstants& scaled, Space& space);
 
  private:
   struct Lookup {
@@ -94,12 +88,15 @@ class SegmentModel {
   SegmentScoring& read(const SegmentProgram& program, const TokenTable& table, std::size_t s,
                        Space& space) const;
   template <class F>
-  void for_features(const SegmentProgram& program, const SegmentValues& x, const Labels& y, F&& f) const;
-
-  SegmentShape shape_;
-  FrozenWeights weights_;
-  Identity identity_ = new_identity();
-  SegmentConstants constants_;
+  void for_features(const SegmentProgram& program, const SegmentValues& x, const Labels& y, F&& f) const {
+    for (const Segment& segment : shape().segments(y))
+      program.for_segment(x, segment.begin, segment.last,
+                          [&](std::uint64_t key, const SegmentProgram::Origin& origin) {
+                            const std::uint32_t row = weights().find(key);
+                            if (row == kUnknownRow) return;
+                            f(row, label_of(shape(), program, origin, segment.type), origin);
+                          });
+  }
 };
 
 }  // namespace marginalia

@@ -635,7 +635,7 @@ class ChainModel:
         space: ChainSpace,
     ) -> tuple[NDArray[numpy.int32], NDArray[numpy.uint32], NDArray[numpy.uint8]]:
         """
-        The best labels of all tokens, changed where they break demands on chosen sentences; by sentence how often they still do, and whether that is known to be the best.
+        The best labels of all tokens, changed where they break constraints on chosen sentences; by sentence how often they still do, and whether that is known to be the best.
         """
 
     def confidences(
@@ -838,7 +838,7 @@ class SegmentModel:
         space: SegmentSpace,
     ) -> tuple[NDArray[numpy.int32], NDArray[numpy.uint32], NDArray[numpy.uint8]]:
         """
-        The best labels of all tokens, changed where they break demands on chosen sentences; by sentence how often they still do, and whether that is known to be the best.
+        The best labels of all tokens, changed where they break constraints on chosen sentences; by sentence how often they still do, and whether that is known to be the best.
         """
 
     def confidences(
