@@ -6,9 +6,11 @@ import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from marginalia import _core
 from marginalia.config import Setting
 from marginalia.decode.structures import STRUCTURES
 from marginalia.features.sets import SETS, text_of_set
+from marginalia.learn.fitting import OPTIONS, lacking
 from marginalia.learn.learners import LEARNERS
 from marginalia.learn.recipe import DATA_SETTINGS, FEATURE_SETTINGS
 from marginalia.learn.regularisers import SETTINGS as REGULARISERS
@@ -47,7 +49,20 @@ def sets() -> str:
     return "\n\n".join(f"### {name}\n\n```\n{text_of_set(name)}```" for name in SETS)
 
 
-PARTS: dict[str, Callable[[], str]] = {"settings.md": settings, "features.md": sets}
+def pairs() -> str:
+    """What goes with what: learners and options, by structure, with the tier that each needs."""
+    names, texts = list(STRUCTURES), _core.tiers()
+    options = {f"learner `{name}`": learner.needs for name, learner in LEARNERS.items()}
+    options |= {f"`{name}`": frozenset({tier}) for name, tier in OPTIONS.items()}
+    rows = [f"| | needs | {' | '.join(f'`{name}`' for name in names)} |", "|---" * (len(names) + 2) + "|"]
+    for what, needs in options.items():
+        marks = ["no" if lacking(name, needs) else "yes" for name in names]
+        tiers = ", ".join(texts[tier] for tier in texts if tier in needs) or "nothing more"
+        rows.append(f"| {what} | {tiers} | {' | '.join(marks)} |")
+    return "\n".join(rows)
+
+
+PARTS: dict[str, Callable[[], str]] = {"settings.md": settings, "features.md": sets, "learners.md": pairs}
 
 
 def updated(name: str) -> str:

@@ -91,7 +91,11 @@ def test_even_auto_has_an_end() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"learner": "maxent"}, "learner maxent makes outputs label by label, which segments are not"),
+        (
+            {"learner": "maxent"},
+            "learner maxent needs outputs that are made choice by choice, which the structure segments does "
+            "not have: choose another learner (perceptron, margin, pa, arow, crf) or structure=chain",
+        ),
         ({"encode": "IOBES"}, "setting 'encode': found IOBES, but segments are spelled in IOB2."),
         ({"max_length": 0}, "max-length"),
         ({"max_length": 1001}, "max-length"),

@@ -126,7 +126,7 @@ class MakeTraining(Protocol):
 
 
 class StructureInUse(Protocol):
-    """A saved model's answers to the four questions, and the score of an output."""
+    """A saved model's answers: outputs, features, expectations, and the score of an output."""
 
     def best(self, block: Block) -> npt.NDArray[np.int32]:
         """The best label ids of all tokens of a block."""
@@ -173,7 +173,7 @@ class Structure(NamedTuple):
     `features` is the set to use if none is named (else the task's), `list_templates` are what `--list` adds.
     `encoding` is the scheme that it spells spans in, if it needs a certain one. `fit_settings`
     gives settings with what the data decide, by how many spans have which length, and notes for users.
-    `stepwise`: outputs are made label by label, as some learners need it. `kind` is the kind of output
+    `tiers` are those of the contract that it has, as the core knows them. `kind` is the kind of output
     (`kinds/`): how examples are read, outputs written and scored, and the class that a user holds.
     """
 
@@ -183,13 +183,13 @@ class Structure(NamedTuple):
     extraction: Callable[[Any, _core.FeatureIndex, dict[str, Any]], Extraction]
     training: MakeTraining
     decoder: Callable[[SavedModel], StructureInUse]
+    tiers: frozenset[str]
     features: str | None = None
     list_templates: str = LIST_TEMPLATES
     encoding: str | None = None
     fit_settings: Callable[[dict[str, Any], Mapping[int, int]], tuple[dict[str, Any], list[str]]] = (
         lambda settings, lengths: (settings, [])
     )
-    stepwise: bool = True
     kind: str = "labels"
 
 
@@ -201,6 +201,7 @@ STRUCTURES: dict[str, Structure] = {
         chain.ChainExtraction,
         chain.ChainTraining,
         chain.ChainDecoder,
+        _core.ChainExamples.tiers(),
     ),
     "segments": Structure(
         "labelled segments of several tokens (semi-Markov)",
@@ -209,10 +210,10 @@ STRUCTURES: dict[str, Structure] = {
         segments.SegmentExtraction,
         segments.SegmentTraining,
         segments.SegmentDecoder,
+        _core.SegmentBatch.tiers(),
         "segments-rich",
         SEGMENT_LIST_TEMPLATES,
         segments.ENCODING,
         segments.fit_settings,
-        stepwise=False,
     ),
 }

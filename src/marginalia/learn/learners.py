@@ -20,15 +20,17 @@ from marginalia.learn.several import MakeRun, MeanStart, Mixing, ShuffleAverage
 
 
 class Learner(NamedTuple):
-    """A way to learn: what it is, how it is set, how it runs, and what it needs of the structure.
+    """A way to learn: what it is, how it is set and how it runs.
 
-    `check` refuses settings that do not go together. `fixed` settings are the learner's own choice: users do
-    not see them, structures do. `goes_on`: it learns example by example, from any weights and any data on.
+    `needs` are the tiers of the contract that a structure must have for it, as the core knows them. `check`
+    refuses settings that do not go together. `fixed` settings are the learner's own choice: users do not see
+    them, structures do. `goes_on`: it learns example by example, from any weights and any data on.
     """
 
     help: str
     settings: tuple[Setting, ...]
     run: Callable[[Setup], LearnerRun]
+    needs: frozenset[str]
     check: Callable[[dict[str, Any]], None] = lambda settings: None
     fixed: Mapping[str, Any] = {}
     has_loss: bool = True
@@ -124,6 +126,7 @@ LEARNERS: dict[str, Learner] = {
         "Collins' perceptron, averaged",
         (PASSES, *_ONLINE),
         _perceptron,
+        _core.Rule.perceptron().needs,
         check_regularisers,
         has_loss=False,
         goes_on=True,
@@ -143,6 +146,7 @@ LEARNERS: dict[str, Learner] = {
             *_ONLINE,
         ),
         _margin,
+        _core.Rule.margin(1.0).needs,
         check_regularisers,
         has_loss=False,
         goes_on=True,
@@ -157,6 +161,7 @@ LEARNERS: dict[str, Learner] = {
             *_ONLINE,
         ),
         _passive_aggressive,
+        _core.Rule.passive_aggressive("I", 1.0).needs,
         check_regularisers,
         goes_on=True,
     ),
@@ -169,6 +174,7 @@ LEARNERS: dict[str, Learner] = {
             *_ONLINE,
         ),
         _arow,
+        _core.Rule.arow(1.0).needs,
         check_regularisers,
         goes_on=True,
     ),
@@ -185,7 +191,14 @@ LEARNERS: dict[str, Learner] = {
             PATIENCE,
         ),
         _maxent,
+        _core.Rule.gradient(0.1, 1.0, 1, True).needs,
         fixed={"normalise": "steps"},
     ),
-    "crf": Learner("conditional random field: probabilities of whole outputs", _CRF, _crf, _check_crf),
+    "crf": Learner(
+        "conditional random field: probabilities of whole outputs",
+        _CRF,
+        _crf,
+        _core.Rule.gradient(0.1, 1.0, 1, False).needs,
+        _check_crf,
+    ),
 }

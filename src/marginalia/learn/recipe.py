@@ -11,6 +11,7 @@ from marginalia.corpus.schemes import SCHEMES
 from marginalia.decode.structures import STRUCTURES
 from marginalia.errors import SettingsError
 from marginalia.features.dictionary import Dictionary
+from marginalia.learn.fitting import check_fit
 from marginalia.learn.learners import LEARNERS
 from marginalia.learn.samples import CLASS_WEIGHTS, parse_class_weights
 from marginalia.model import SavedModel
@@ -209,13 +210,9 @@ def check_start(recipe: Recipe, start: SavedModel) -> None:
 
 
 def _check_structure(structure: str, learner: str, settings: dict[str, Any]) -> None:
-    """What a structure needs of the learner and of the labels."""
+    """What structure, learner and labels need of each other."""
     kind = STRUCTURES[structure]
-    if settings.get("normalise") == "steps" and not kind.stepwise:
-        raise SettingsError(
-            f"learner {learner} makes outputs label by label, which {structure} are not: choose crf, or "
-            "structure=chain."
-        )
+    check_fit(structure, learner, settings)
     if settings.get("normalise") == "steps" and settings["partial"]:
         raise SettingsError(
             f"learner {learner} learns each label after those before it, which partial=on may leave open: "

@@ -1,0 +1,50 @@
+"""Which structures, learners and regularisers go together.
+
+A structure has tiers of the contract, learners and regularisers need some of them (docs/architecture.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from marginalia import _core
+from marginalia.decode.structures import STRUCTURES
+from marginalia.errors import SettingsError
+from marginalia.learn.learners import LEARNERS
+from marginalia.learn.regularisers import PENALTIES, dropout_of
+
+# What may be asked for besides a learner, and the tier that it needs.
+OPTIONS = {"dropout": "dropout", "partial=on": "partial", **dict.fromkeys(PENALTIES, "penalties")}
+
+
+def check_fit(structure: str, learner: str, settings: Mapping[str, Any]) -> None:
+    """An error, with the reason, if the structure does not have what the learner and its settings need."""
+    if lack := lacking(structure, LEARNERS[learner].needs):
+        learners = [name for name, other in LEARNERS.items() if not lacking(structure, other.needs)]
+        structures = [name for name in STRUCTURES if not lacking(name, LEARNERS[learner].needs)]
+        raise SettingsError(
+            f"learner {learner} needs {lack}, which the structure {structure} does not have: choose another "
+            f"learner ({', '.join(learners)}) or structure={' or '.join(structures)}."
+        )
+    for option in _options(settings):
+        if lack := lacking(structure, frozenset({OPTIONS[option]})):
+            raise SettingsError(
+                f"{option} needs {lack}, which the structure {structure} does not have: leave it out."
+            )
+
+
+def lacking(structure: str, needs: frozenset[str]) -> str | None:
+    """The first thing that is needed and that the structure does not have."""
+    has = STRUCTURES[structure].tiers
+    return next((what for tier, what in _core.tiers().items() if tier in needs - has), None)
+
+
+def _options(settings: Mapping[str, Any]) -> Iterator[str]:
+    """The options that settings ask for. L-BFGS has its penalties in the function that it minimises."""
+    if settings["partial"]:
+        yield "partial=on"
+    if any(dropout_of(settings)):
+        yield "dropout"
+    if "dropout" in settings or settings.get("algorithm") == "sgd":
+        yield from (name for name in PENALTIES if settings.get(name))
