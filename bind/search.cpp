@@ -10,6 +10,7 @@
 #include "bind.hpp"
 #include "constraints.hpp"
 #include "frozen_model.hpp"
+#include "ranked.hpp"
 #include "search/beam.hpp"
 #include "search/chain_model.hpp"
 #include "search/k_best.hpp"
@@ -279,6 +280,7 @@ void bind_search(nb::module_& m) {
 
   auto model = bind_frozen_model<ChainModel>(m, "ChainModel", "A finished chain model.");
   bind_label_answers(model);
+  bind_ranked(model);
   model.def(nb::new_(&make_model), "shape"_a, "arrays"_a)
       .def(
           "lattice",

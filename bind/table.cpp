@@ -9,6 +9,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/ranked_text.hpp"
 #include "bind.hpp"
 #include "items.hpp"
 
@@ -147,6 +148,38 @@ nb::bytes render(const TokenTable& table, const std::vector<std::string>& labels
   return nb::bytes(out.data(), out.size());
 }
 
+using Ranks = nb::ndarray<const std::int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using RankNumbers = nb::ndarray<const double, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+using Units = nb::ndarray<const std::uint32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+nb::bytes render_ranked(const TokenTable& table, const std::vector<std::string>& labels, const Ranks& ids,
+                        const Numbers& scores, const std::optional<Numbers>& probabilities,
+                        const std::optional<RankNumbers>& numbers, const Units& units,
+                        std::uint32_t first_line) {
+  const std::size_t ranks = ids.shape(0), tokens = ids.shape(1), all = scores.shape(1);
+  const std::size_t width = numbers ? numbers->shape(2) : 0;
+  if (scores.shape(0) != ranks ||
+      (probabilities && (probabilities->shape(0) != ranks || probabilities->shape(1) != all)) ||
+      (numbers && (numbers->shape(0) != ranks || numbers->shape(1) != tokens)))
+    throw std::invalid_argument("ranked outputs do not fit each other");
+  std::string out;
+  {
+    nb::gil_scoped_release unlocked;
+    std::vector<std::string> texts;
+    std::vector<marginalia::RankedUnits> of_units;
+    for (std::size_t r = 0; r < ranks; ++r) {
+      const marginalia::NamedColumn column{labels, {ids.data() + r * tokens, tokens}};
+      std::span<const double> values;
+      if (numbers) values = {numbers->data() + r * tokens * width, tokens * width};
+      texts.push_back(marginalia::render(table, values, width, {&column, 1}, table.separator()));
+      of_units.push_back({{scores.data() + r * all, all}, {}});
+      if (probabilities) of_units.back().probabilities = {probabilities->data() + r * all, all};
+    }
+    out = marginalia::ranked_text(table, first_line, {units.data(), units.size()}, texts, of_units);
+  }
+  return nb::bytes(out.data(), out.size());
+}
+
 nb::bytes replaced(const TokenTable& table, std::uint32_t column, const std::vector<std::string>& labels,
                    const Ids& ids) {
   std::string out;
@@ -189,6 +222,11 @@ void bind_table(nb::module_& m) {
       .def("render", &render, "labels"_a, "ids"_a.noconvert(), "separator"_a = nb::none(),
            "numbers"_a.noconvert() = nb::none(), "before"_a.noconvert() = nb::none(),
            "The text with more fields per token line: numbers, labels[before], labels[ids].")
+      .def("render_ranked", &render_ranked, "labels"_a, "ids"_a.noconvert(), "scores"_a.noconvert(),
+           "probabilities"_a.noconvert().none(), "numbers"_a.noconvert().none(), "units"_a.noconvert(),
+           "first_line"_a,
+           "The text with the lines of each unit as often as it has outputs: ids [ranks, tokens], scores and "
+           "probabilities [ranks, units], numbers [ranks, tokens, width], first tokens of units.")
       .def("replace_column", &replaced, "column"_a, "labels"_a, "ids"_a.noconvert(),
            "The text with other values in a column.")
       .def_prop_ro(

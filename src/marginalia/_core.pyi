@@ -80,6 +80,30 @@ class TokenTable:
         The text with more fields per token line: numbers, labels[before], labels[ids].
         """
 
+    def render_ranked(
+        self,
+        labels: Sequence[str],
+        ids: Annotated[
+            NDArray[numpy.int32], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        scores: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        probabilities: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ]
+        | None,
+        numbers: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu", writable=False)
+        ]
+        | None,
+        units: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        first_line: int,
+    ) -> bytes:
+        """
+        The text with the lines of each unit as often as it has outputs: ids [ranks, tokens], scores and probabilities [ranks, units], numbers [ranks, tokens, width], first tokens of units.
+        """
+
     def replace_column(
         self,
         column: int,
@@ -658,6 +682,30 @@ class ChainModel:
         P(label) by token, P(span), first and last token of spans, P(output); scores times a factor.
         """
 
+    def ranked(
+        self, program: Program, table: TokenTable, k: int, space: ChainSpace
+    ) -> tuple[NDArray[numpy.int32], NDArray[numpy.float64], NDArray[numpy.uint32], NDArray[numpy.uint8]]:
+        """
+        The k best outputs of all sentences: labels [ranks, tokens] (the best ones where a sentence has no more), scores [ranks, sentences] (NaN there), and two empty arrays.
+        """
+
+    def ranked_constrained(
+        self,
+        program: Program,
+        table: TokenTable,
+        k: int,
+        labels: NDArray[numpy.int32],
+        chosen: NDArray[numpy.uint8],
+        rules: Rules,
+        tokens: NDArray[numpy.uint32],
+        spans: NDArray[numpy.uint32],
+        sentences: NDArray[numpy.uint32],
+        space: ChainSpace,
+    ) -> tuple[NDArray[numpy.int32], NDArray[numpy.float64], NDArray[numpy.uint32], NDArray[numpy.uint8]]:
+        """
+        The same of chosen sentences under constraints, `labels` being the best ones without; by sentence how often the outputs break constraints, and whether that is known to be the best.
+        """
+
     def lattice(self, program: Program, table: TokenTable, sentence: int, space: ChainSpace) -> Lattice:
         """Scores of one sentence."""
 
@@ -859,6 +907,30 @@ class SegmentModel:
     ]:
         """
         P(label) by token, P(span), first and last token of spans, P(output); scores times a factor.
+        """
+
+    def ranked(
+        self, program: SegmentProgram, table: TokenTable, k: int, space: SegmentSpace
+    ) -> tuple[NDArray[numpy.int32], NDArray[numpy.float64], NDArray[numpy.uint32], NDArray[numpy.uint8]]:
+        """
+        The k best outputs of all sentences: labels [ranks, tokens] (the best ones where a sentence has no more), scores [ranks, sentences] (NaN there), and two empty arrays.
+        """
+
+    def ranked_constrained(
+        self,
+        program: SegmentProgram,
+        table: TokenTable,
+        k: int,
+        labels: NDArray[numpy.int32],
+        chosen: NDArray[numpy.uint8],
+        rules: Rules,
+        tokens: NDArray[numpy.uint32],
+        spans: NDArray[numpy.uint32],
+        sentences: NDArray[numpy.uint32],
+        space: SegmentSpace,
+    ) -> tuple[NDArray[numpy.int32], NDArray[numpy.float64], NDArray[numpy.uint32], NDArray[numpy.uint8]]:
+        """
+        The same of chosen sentences under constraints, `labels` being the best ones without; by sentence how often the outputs break constraints, and whether that is known to be the best.
         """
 
     def lattice(

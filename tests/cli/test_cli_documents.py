@@ -105,3 +105,53 @@ def test_sentences_of_other_formats_are_documents_of_their_own(run: Run, tmp_pat
     (tmp_path / "marked.txt").write_text("a\n\na\n\n")
     code, out, _ = run("tag", tmp_path / "m.mg", tmp_path / "marked.txt")
     assert (code, out) == (0, "a\tB-X\n\na\tI-X\n\n")
+
+
+def parts_of(text: str, outputs: int) -> list[list[list[str]]]:
+    """The labels of each output of each document, by sentence, and `outputs` of each."""
+    found: list[list[list[str]]] = []
+    for part in text.split("#rank=")[1:]:
+        lines = part.split("-DOCSTART-")[0].split("\n")[1:]
+        sentences = [one.split("\n") for one in "\n".join(lines).strip().split("\n\n")]
+        found.append([[line.split()[-1] for line in one] for one in sentences])
+    assert len(found) % outputs == 0
+    return found
+
+
+@pytest.mark.parametrize("block_bytes", [50, 1 << 18])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_the_best_outputs_of_documents(
+    run: Run, folder: Path, model: Path, monkeypatch: pytest.MonkeyPatch, block_bytes: int, threads: int
+) -> None:
+    """Each document comes as often as it has outputs, with all of its sentences."""
+    monkeypatch.setattr(tag, "BLOCK_BYTES", block_bytes)
+    code, out, _ = run("tag", model, folder / "in.txt", "--nbest", 3, "--threads", threads)
+    assert code == 0
+    sentences = list(read_conll(folder / "in.txt"))
+    expected = mg.load(model).nbest_all(renamed(sentences), 3)
+    documents = [s.document for s in sentences]
+    found = iter(parts_of(out, 3))
+    for document in dict.fromkeys(documents):
+        own = [outputs for outputs, d in zip(expected, documents, strict=True) if d == document]
+        for rank in range(3):
+            assert next(found) == [list(outputs[rank].labels) for outputs in own]
+    assert next(found, None) is None
+    ranks = [line for line in out.splitlines() if line.startswith("#rank=")]
+    firsts = [documents.index(document) for document in dict.fromkeys(documents)]
+    scores = [round(expected[first][rank].score or 0.0, 4) for first in firsts for rank in range(3)]
+    assert ranks == [f"#rank={i % 3 + 1};score={score}" for i, score in enumerate(scores)]
+    assert out.count("-DOCSTART- -X- O") == len(firsts)
+
+
+def test_the_best_outputs_of_documents_in_jsonl(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "t.txt").write_text("-DOCSTART- O\n\na B-X\n\na B-X\nb O\n\n" * 5)
+    words = ("train", tmp_path / "t.txt", "-o", tmp_path / "m.mg", "--columns", "word label", "-q")
+    assert run(*words, "--set", "unit=document")[0] == 0
+    (tmp_path / "t.jsonl").write_text('{"text": "a b"}\n{"text": "a"}\n')
+    code, out, _ = run("tag", tmp_path / "m.mg", tmp_path / "t.jsonl", "--format", "jsonl", "--nbest", 2)
+    assert code == 0
+    found = [json.loads(line)["nbest"] for line in out.splitlines()]
+    expected = mg.load(tmp_path / "m.mg").nbest_all([["a", "b"], ["a"]], 2)
+    assert [[one["score"] for one in listed] for listed in found] == [
+        [round(one.score or 0.0, 4) for one in outputs] for outputs in expected
+    ]

@@ -189,8 +189,6 @@ def test_documents(toys: Toys, structure: str, scheme: str) -> None:
         expected = [sums[s, token, label] for token, label in enumerate(tagged.labels)]
         assert tagged.label_confidence == pytest.approx(expected)
         assert tagged.span_confidence == pytest.approx([sums[s, span] for span in tagged.spans])
-    with pytest.raises(mg.SettingsError, match="documents"):
-        list(tagger.nbest_batches([], 2))
 
 
 @pytest.mark.parametrize("name", ["crf", "crf, order 2", "IOBES for IOB2, order 2", "segments, crf"])

@@ -146,8 +146,6 @@ def check(wanted: Wanted, tagger: Tagger, layout: Layout) -> None:
     if wanted.confidence or wanted.min_confidence is not None:
         needed_temperature(tagger.saved)
     tagger.written_labels(wanted.min_confidence)
-    if wanted.nbest is not None:
-        tagger.check_nbest()
 
 
 def tag(
@@ -172,7 +170,7 @@ def tag(
     for batch, said in _answers(tagger, batches, threads, wanted, demanded):
         with uninterrupted():
             if isinstance(said, list):
-                writer.write_best(batch, said, wanted.confidence)
+                writer.write_best(batch, said)
             else:
                 writer.write(batch, said)
         told = said[0] if isinstance(said, list) else said
@@ -188,8 +186,9 @@ def _answers(
 
     def answers(model: Tagger, batches: Iterable[Batch], threads: int = 1) -> Iterator[Any]:
         if wanted.nbest is not None:
-            return model.nbest_batches(batches, wanted.nbest, threads, **options)
-        sure: dict[str, Any] = {"confidence": wanted.confidence, "min_confidence": wanted.min_confidence}
+            sure: dict[str, Any] = {"confidence": wanted.confidence}
+            return model.nbest_batches(batches, wanted.nbest, threads, **sure, **options)
+        sure = {"confidence": wanted.confidence, "min_confidence": wanted.min_confidence}
         return model.tag_batches(batches, threads, **sure, **options)
 
     if not wanted.reload:

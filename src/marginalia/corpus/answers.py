@@ -6,7 +6,6 @@ of spans), of the whole sentence; then, if a model may abstain, the label that w
 
 from __future__ import annotations
 
-import io
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
@@ -77,14 +76,25 @@ class Answer(NamedTuple):
 
 
 class Ranked(NamedTuple):
-    """One of the best outputs of each sentence of a batch, their scores (NaN: a sentence has no more), and
-    how sure they are if the model gives probabilities; under constraints as in `Answer`."""
+    """One of the best outputs of each sentence of a batch, or of each document.
+
+    By sentence their scores (NaN: there is no such output) and probabilities, if the model gives them; how
+    sure what they say is, if that was asked for; under constraints as in `Answer`. `units`: the first
+    sentences of the documents that outputs are of, and the number of all sentences.
+    """
 
     ids: Ids
     scores: Numbers
+    probabilities: Numbers | None = None
     confidence: BlockConfidence | None = None
     broken: Mapping[int, tuple[str, ...]] = MappingProxyType({})
     inexact: frozenset[int] = frozenset()
+    units: npt.NDArray[np.intp] | None = None
+
+    @property
+    def bounds(self) -> npt.NDArray[np.intp]:
+        """The first sentence of each unit, and the number of sentences."""
+        return np.arange(len(self.scores) + 1) if self.units is None else self.units
 
 
 class LabelWriter:
@@ -113,18 +123,16 @@ class LabelWriter:
             batch.sentences[s] = sentence
         self._write_records(batch.sentences)
 
-    def write_best(self, batch: Batch, ranked: Sequence[Ranked], confidence: bool) -> None:
-        """The batch with the best outputs of each sentence; `confidence`: with those of tokens and spans."""
+    def write_best(self, batch: Batch, ranked: Sequence[Ranked]) -> None:
+        """The batch with the best outputs of each sentence, or of each document."""
         if batch.sentences is None:
-            self._target.write(self._ranked_lines(batch, ranked, confidence))
+            self._target.write(self._ranked_lines(batch, ranked))
             return
-        answers = [
-            Answer(one.ids, one.confidence if confidence else None, broken=one.broken) for one in ranked
-        ]
+        answers = [Answer(one.ids, one.confidence, broken=one.broken) for one in ranked]
         listed = [list(self._answered(batch, answer)) for answer in answers]
-        for s, _ in enumerate(batch.sentences):
-            outputs = [(one, sentences[s]) for one, sentences in zip(ranked, listed, strict=True)]
-            self._write_ranked([(_Rank(r, one, s), sentence) for r, (one, sentence) in enumerate(outputs)])
+        for first, last in itertools.pairwise(ranked[0].bounds.tolist()):
+            ranks = [_Rank(r, one, first) for r, one in enumerate(ranked)]
+            self._write_ranked([(rank, listed[rank.rank][first:last]) for rank in ranks if rank.exists])
 
     def _answered(self, batch: Batch, answer: Answer) -> Iterator[Sentence]:
         """Copies of the sentences with what was said of them."""
@@ -201,44 +209,38 @@ class LabelWriter:
         for fields in zip(sentence.tokens, *beside, sentence.columns["label"], strict=True):
             yield "\t".join(fields) + "\n"
 
-    def _write_ranked(self, outputs: Sequence[tuple[_Rank, Sentence]]) -> None:
-        outputs = [(rank, sentence) for rank, sentence in outputs if rank.exists]
+    def _write_ranked(self, outputs: Sequence[tuple[_Rank, list[Sentence]]]) -> None:
+        """The outputs of a unit, each with its sentences; in JSONL these have their alternatives."""
         if self._layout.format == "jsonl":
-            first = outputs[0][1]
-            first.alternatives = [(rank.fields(), sentence) for rank, sentence in outputs]
-            self._write_records([first])
+            ranks = [rank.fields() for rank, _ in outputs]
+            for alternatives in zip(*[sentences for _, sentences in outputs], strict=True):
+                alternatives[0].alternatives = list(zip(ranks, alternatives, strict=True))
+                self._write_records([alternatives[0]])
             return
-        for rank, sentence in outputs:
+        for rank, sentences in outputs:
             if self._layout.format == "conllu":
                 comments = [f"# {name} = {value}" for name, value in rank.fields().items()]
-                self._write_records([commented(sentence, comments)])
+                self._write_records([commented(sentence, comments) for sentence in sentences])
             else:
                 self._target.write(rank.line())
-                self._write_records([sentence])
+                self._write_records(sentences)
 
-    def _ranked_lines(self, batch: Batch, ranked: Sequence[Ranked], confidence: bool) -> bytes:
-        """Lines as they were read, those of a sentence as often as it has outputs."""
+    def _ranked_lines(self, batch: Batch, ranked: Sequence[Ranked]) -> bytes:
+        """Lines as they were read, those of a unit as often as it has outputs."""
         table = batch.block.table
-        starts, lines = table.sentence_starts, table.lines.astype(np.intp) - batch.block.line
-        texts = []
-        for one in ranked:
-            sure = one.confidence if confidence else None
-            numbers = None if sure is None else sure.columns(starts)
-            rendered = batch.block.render(self._labels, one.ids, numbers=numbers)
-            texts.append(io.BytesIO(rendered).readlines())
-        out, copied = [], 0
-        for s, (first, last) in enumerate(itertools.pairwise(starts.tolist())):
-            if first == last:
-                continue
-            begin, end = int(lines[first]), int(lines[last - 1]) + 1
-            out += texts[0][copied:begin]
-            for r, one in enumerate(ranked):
-                rank = _Rank(r, one, s)
-                if rank.exists:
-                    whole = texts[r][end - 1].endswith(b"\n")
-                    out += [rank.line(), *texts[r][begin:end], b"\n" if whole else b"\n\n"]
-            copied = end + (end < len(texts[0]) and not texts[0][end].strip())
-        return b"".join([*out, *texts[0][copied:]])
+        starts, bounds = table.sentence_starts, ranked[0].bounds
+        firsts = bounds[:-1]
+        confidences = [one.confidence.columns(starts) for one in ranked if one.confidence is not None]
+        probabilities = [one.probabilities[firsts] for one in ranked if one.probabilities is not None]
+        return table.render_ranked(
+            self._labels,
+            np.stack([one.ids for one in ranked]),
+            np.stack([one.scores[firsts] for one in ranked]),
+            np.stack(probabilities) if probabilities else None,
+            np.stack(confidences) if confidences else None,
+            np.ascontiguousarray(starts[bounds]),
+            batch.block.line,
+        )
 
 
 def _decimals(probability: float) -> str:
@@ -246,7 +248,7 @@ def _decimals(probability: float) -> str:
 
 
 class _Rank(NamedTuple):
-    """Output number `rank` of sentence `sentence`."""
+    """Output number `rank` of the sentence `sentence`, or of the unit that it begins."""
 
     rank: int
     outputs: Ranked
@@ -254,7 +256,7 @@ class _Rank(NamedTuple):
 
     @property
     def exists(self) -> bool:
-        """Whether the sentence has so many outputs."""
+        """Whether there are so many outputs."""
         return not np.isnan(self.outputs.scores[self.sentence])
 
     def line(self) -> bytes:
@@ -264,6 +266,6 @@ class _Rank(NamedTuple):
     def fields(self) -> dict[str, Any]:
         """What is said of it."""
         found = {"rank": self.rank + 1, "score": round(float(self.outputs.scores[self.sentence]), 4)}
-        if self.outputs.confidence is not None:
-            found["probability"] = round(float(self.outputs.confidence.sentence[self.sentence]), 4)
+        if self.outputs.probabilities is not None:
+            found["probability"] = round(float(self.outputs.probabilities[self.sentence]), 4)
         return found

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +16,7 @@ from marginalia.decode.demands import Demands, Met
 from marginalia.decode.explanation import Explanation, explain
 from marginalia.decode.inputs import Input
 from marginalia.decode.model import TrainedModel
+from marginalia.decode.ranking import Ranking
 from marginalia.decode.tagged import UserLabels
 from marginalia.decode.threads import in_order
 from marginalia.errors import DataError, ModelError, SettingsError
@@ -90,52 +89,27 @@ class LabelModel(TrainedModel):
         k: int,
         threads: int = 1,
         *,
+        confidence: bool = False,
         constraints: Said = (),
         given: str | None = None,
     ) -> Iterator[tuple[Batch, list[Ranked]]]:
-        """The k best outputs of each sentence of batch after batch; with confidence if the model has it."""
+        """The k best outputs of each sentence of batch after batch, or of each document if the model labels
+        whole ones; with probabilities if the model has them, and with `confidence` those of what they say."""
         check_k(k)
-        self.check_nbest()
-        demands = self._demands(constraints, given)
+        ranking = Ranking(
+            self.decoder,
+            self._shown,
+            self.confidence_of,
+            temperature=needed_temperature(self.saved) if confidence else self.temperature,
+            confidence=confidence,
+            demands=self._demands(constraints, given),
+            by_document=self._by_document,
+        )
 
         def ranked(numbered: tuple[int, Batch]) -> tuple[Batch, list[Ranked]]:
-            return numbered[1], self._ranked(*numbered, k, demands)
+            return numbered[1], ranking(*numbered, k)
 
         yield from in_order(ranked, _numbered(batches), threads)
-
-    def check_nbest(self) -> None:
-        """An error if the model does not label sentence by sentence."""
-        if self._by_document:
-            raise SettingsError(
-                "k-best outputs are those of sentences, but this model labels whole documents."
-            )
-
-    def _ranked(self, before: int, batch: Batch, k: int, demands: Demands | None) -> list[Ranked]:
-        """The outputs of all sentences, by rank; where one has no more, its best stands in."""
-        block = batch.block
-        broken, inexact = {}, set()
-        if demands is None:
-            outputs = [list(self.decoder.k_best(block, s, k)) for s in range(block.table.sentences)]
-        else:
-            outputs = []
-            for s, (found, demanded) in enumerate(demands.outputs(self.decoder, batch, before)):
-                outputs.append(list(islice(iter(found), k)))
-                if found.violations:
-                    broken[s] = demands.broken(self._shown.user_labels(outputs[s][0][0]), demanded)
-                if not found.exact:
-                    inexact.add(s)
-        ranked = []
-        for rank in range(max([len(listed) for listed in outputs], default=1)):
-            chosen = [listed[rank if rank < len(listed) else 0] for listed in outputs]
-            ids = np.concatenate([np.zeros(0, np.int32), *[ids.astype(np.int32) for ids, _ in chosen]])
-            scores = [
-                one[1] if rank < len(listed) else math.nan
-                for one, listed in zip(chosen, outputs, strict=True)
-            ]
-            sure = None if self.temperature is None else self.confidence_of(block, ids, self.temperature)
-            shown = self._shown.user_ids(ids, block)
-            ranked.append(Ranked(shown, np.array(scores), sure, broken, frozenset(inexact)))
-        return ranked
 
     def explain(
         self,

@@ -99,6 +99,37 @@ class Compiled(NamedTuple):
         return np.ascontiguousarray(rows[rows[:, 0] == sentence, 1:]).ravel()
 
 
+class RankedOutputs(NamedTuple):
+    """The k best outputs of the sentences of a block by rank: label ids (of the best output where a sentence
+    has no more), scores (NaN there); under constraints how often each sentence breaks them, and whether that
+    is known to be the best."""
+
+    ids: Ids  # [ranks, tokens]
+    scores: npt.NDArray[np.float64]  # [ranks, sentences]
+    violations: npt.NDArray[np.uint32]
+    exact: npt.NDArray[np.uint8]
+
+    def where(
+        self, chosen: npt.NDArray[np.uint8], other: RankedOutputs, starts: npt.NDArray[np.uint32]
+    ) -> RankedOutputs:
+        """These outputs of chosen sentences, and others elsewhere."""
+        ranks, here = max(len(self.ids), len(other.ids)), chosen != 0
+        tokens = np.repeat(here, np.diff(starts))
+        own, others = self._padded(ranks), other._padded(ranks)
+        return RankedOutputs(
+            np.where(tokens, own.ids, others.ids),
+            np.where(here, own.scores, others.scores),
+            np.where(here, own.violations, others.violations),
+            np.where(here, own.exact, others.exact),
+        )
+
+    def _padded(self, ranks: int) -> RankedOutputs:
+        more = ranks - len(self.ids)
+        ids = np.concatenate([self.ids, np.repeat(self.ids[:1], more, axis=0)])
+        nothing = np.full((more, self.scores.shape[1]), np.nan)
+        return self._replace(ids=ids, scores=np.concatenate([self.scores, nothing]))
+
+
 class ConstrainedOutputs(Protocol):
     """Outputs with their scores, best first."""
 
@@ -164,6 +195,21 @@ class Decoder(Generic[Shape]):
     ) -> Iterator[tuple[npt.NDArray[np.uint32], float]]:
         """The outputs of a sentence with their scores, best first, lazily; all of them if k is None."""
         return islice(self._lattice(block, sentence).k_best(), k)
+
+    def ranked(self, block: Block, k: int) -> RankedOutputs:
+        """The k best outputs of all sentences of a block."""
+        return RankedOutputs(*self._model.ranked(self._program(block), block.table, k, self._space()))
+
+    def ranked_constrained(
+        self, block: Block, k: int, demands: Compiled, sentences: npt.NDArray[np.uint32]
+    ) -> RankedOutputs:
+        """The same of the chosen sentences, of outputs that meet demands as well as can be. Users see
+        sentences that begin at the tokens `sentences`, of which those of the block may consist."""
+        program, space = self._program(block), self._space()
+        best = self._model.best(program, block.table, space)
+        return RankedOutputs(
+            *self._model.ranked_constrained(program, block.table, k, best, *demands, sentences, space)
+        )
 
     def constrained(self, block: Block, sentence: int, demands: Compiled) -> ConstrainedOutputs:
         """The outputs that meet demands as well as can be, with their scores, best first, lazily."""

@@ -28,7 +28,7 @@ from marginalia.decode.constraints import (
     Only,
     given,
 )
-from marginalia.decode.decoder import Compiled, ConstrainedOutputs
+from marginalia.decode.decoder import Compiled, ConstrainedOutputs, RankedOutputs
 from marginalia.decode.dictionaries import HardDictionary
 from marginalia.decode.structures import StructureInUse
 from marginalia.decode.tagged import UserLabels
@@ -279,13 +279,36 @@ class Demands:
         for demands in self.compile(unit, block, by_sentence):
             ids, violations, exact = decoder.constrain(unit, ids, demands, starts)
             worst, sure = np.maximum(worst, violations), np.minimum(sure, exact)
-        whole = _wholes(unit, block)
+        return self._met(unit, block, by_sentence, ids, worst, sure)
+
+    def ranked(
+        self, decoder: StructureInUse, unit: Block, batch: Batch, before: int, k: int
+    ) -> tuple[RankedOutputs, Met]:
+        """The k best outputs of a batch that meet demands as well as can be; what is known of the first."""
+        block, by_sentence = batch.block, self.of_sentences(batch, before)
+        starts, found = block.table.sentence_starts, None
+        for demands in self.compile(unit, block, by_sentence):
+            some = decoder.ranked_constrained(unit, k, demands, starts)
+            found = some if found is None else some.where(demands.chosen, found, unit.table.sentence_starts)
+        assert found is not None, "a block with tokens has sentences"
+        return found, self._met(unit, block, by_sentence, found.ids[0], found.violations, found.exact)
+
+    def _met(
+        self,
+        unit: Block,
+        block: Block,
+        by_sentence: Sequence[tuple[Constraint, ...]],
+        ids: Ids,
+        violations: npt.NDArray[np.uint32],
+        exact: npt.NDArray[np.uint8],
+    ) -> Met:
+        whole, starts = _wholes(unit, block), block.table.sentence_starts
         broken = {}
-        for s in np.flatnonzero(worst[whole]).tolist():
+        for s in np.flatnonzero(violations[whole]).tolist():
             labels = self._shown.user_labels(ids[starts[s] : starts[s + 1]])
             if told := self.broken(labels, by_sentence[s]):
                 broken[s] = told
-        return Met(ids, broken, frozenset(np.flatnonzero(sure[whole] == 0).tolist()))
+        return Met(ids, broken, frozenset(np.flatnonzero(exact[whole] == 0).tolist()))
 
     def outputs(
         self, decoder: StructureInUse, batch: Batch, before: int = 0

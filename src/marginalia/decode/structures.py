@@ -9,7 +9,7 @@ from marginalia import _core
 from marginalia.config import Setting
 from marginalia.corpus.blocks import Block
 from marginalia.decode import chain, segments
-from marginalia.decode.decoder import Compiled, ConstrainedOutputs, Contribution, Costs, Term
+from marginalia.decode.decoder import Compiled, ConstrainedOutputs, Contribution, Costs, RankedOutputs, Term
 from marginalia.features.compiling import compile_program, compile_segment_program
 from marginalia.features.list_templates import LIST_TEMPLATES, SEGMENT_LIST_TEMPLATES
 from marginalia.features.program import Program
@@ -135,6 +135,14 @@ class StructureInUse(Protocol):
         self, block: Block, sentence: int, k: int | None = None
     ) -> Iterator[tuple[npt.NDArray[np.uint32], float]]:
         """The outputs of a sentence with their scores, best first, lazily."""
+
+    def ranked(self, block: Block, k: int) -> RankedOutputs:
+        """The k best outputs of all sentences of a block."""
+
+    def ranked_constrained(
+        self, block: Block, k: int, demands: Compiled, sentences: npt.NDArray[np.uint32]
+    ) -> RankedOutputs:
+        """The same of the chosen sentences, of outputs that meet demands as well as can be."""
 
     def constrained(self, block: Block, sentence: int, demands: Compiled) -> ConstrainedOutputs:
         """The outputs that meet demands as well as can be, with their scores, best first, lazily."""

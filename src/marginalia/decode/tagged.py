@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -12,7 +13,7 @@ import numpy.typing as npt
 
 from marginalia import _core
 from marginalia.config import suggestion
-from marginalia.corpus.answers import Answer
+from marginalia.corpus.answers import Answer, Ranked
 from marginalia.corpus.blocks import Block
 from marginalia.corpus.records import Span
 from marginalia.corpus.schemes import convert, labels_of_type, spans_of, validate
@@ -71,6 +72,27 @@ def tagged(
     said = labels if answer.first_said is None else _core.label_tuples(names, answer.first_said, starts)
     confidences = answer.confidence.by_sentence(starts.tolist())
     return [_with_confidence(*one) for one in zip(found, said, confidences, strict=True)]
+
+
+def ranked_sentences(
+    tokens: Sequence[Sequence[Any]],
+    block: Block,
+    ranked: Sequence[Ranked],
+    names: tuple[str, ...],
+    scheme: str | None,
+) -> list[list[Tagged]]:
+    """The outputs of each sentence of a block, best first."""
+    found: list[list[Tagged]] = [[] for _ in tokens]
+    for one in ranked:
+        answer = Answer(one.ids, one.confidence, broken=one.broken, inexact=one.inexact)
+        whole = [None] * len(tokens) if one.probabilities is None else one.probabilities.tolist()
+        outputs = tagged(tokens, block, answer, names, scheme)
+        for listed, output, score, probability in zip(
+            found, outputs, one.scores.tolist(), whole, strict=True
+        ):
+            if not math.isnan(score):
+                listed.append(replace(output, score=score, confidence=probability))
+    return found
 
 
 def _plain(tokens: Sequence[Any], labels: tuple[str, ...], scheme: str | None) -> Tagged:

@@ -18,7 +18,7 @@ from marginalia.decode.confidence import needed_temperature
 from marginalia.decode.constraints import Constraint, Constraints, Said
 from marginalia.decode.inputs import Input
 from marginalia.decode.listed import batches_of
-from marginalia.decode.tagged import Tagged, tagged
+from marginalia.decode.tagged import Tagged, ranked_sentences, tagged
 
 
 class Tagger(LabelModel):
@@ -57,10 +57,51 @@ class Tagger(LabelModel):
         constraints: Said = (),
     ) -> list[Tagged]:
         """Label sentences, as `tag` does; the result does not depend on the number of threads."""
-        listed = list(sentences)
         demanded = Constraints.of(constraints)
-        demanded.check_numbers(len(listed))
-        names, scheme = self.written_labels(min_confidence), self.saved.scheme
+        listed, tokens = self._listed(sentences, demanded)
+        answers = self.tag_batches(
+            listed,
+            threads,
+            confidence=confidence or min_confidence is not None,
+            min_confidence=min_confidence,
+            constraints=demanded,
+        )
+        names, found = self.written_labels(min_confidence), []
+        for batch, answer in answers:
+            found += tagged(tokens.popleft(), batch.block, answer, names, self.saved.scheme)
+        return found
+
+    def nbest_all(
+        self,
+        sentences: Iterable[Input],
+        k: int,
+        threads: int = 1,
+        *,
+        confidence: bool = False,
+        constraints: Said = (),
+    ) -> list[list[Tagged]]:
+        """The k best outputs of each sentence, as `nbest` has them; the result does not depend on the number
+        of threads.
+
+        If the model labels whole documents, outputs are those of documents: number r of all sentences of a
+        document belong together, and `score` and `confidence` are those of the document. Records of one
+        document have the same `document`; all other sentences are documents of their own.
+        """
+        demanded = Constraints.of(constraints)
+        listed, tokens = self._listed(sentences, demanded)
+        answers = self.nbest_batches(listed, k, threads, confidence=confidence, constraints=demanded)
+        found: list[list[Tagged]] = []
+        for batch, ranked in answers:
+            own = tokens.popleft()
+            found += ranked_sentences(own, batch.block, ranked, self.labels, self.saved.scheme)
+        return found
+
+    def _listed(
+        self, sentences: Iterable[Input], constraints: Constraints
+    ) -> tuple[Iterator[Batch], deque[Sequence[Sequence[Any]]]]:
+        """The sentences as batches, and the tokens of those that were given out."""
+        listed = list(sentences)
+        constraints.check_numbers(len(listed))
         tokens: deque[Sequence[Sequence[Any]]] = deque()
 
         def batches() -> Iterator[Batch]:
@@ -69,17 +110,7 @@ class Tagger(LabelModel):
                 tokens.append(part.tokens)
                 yield part.batch
 
-        answers = self.tag_batches(
-            batches(),
-            threads,
-            confidence=confidence or min_confidence is not None,
-            min_confidence=min_confidence,
-            constraints=demanded,
-        )
-        found: list[Tagged] = []
-        for batch, answer in answers:
-            found += tagged(tokens.popleft(), batch.block, answer, names, scheme)
-        return found
+        return batches(), tokens
 
     def nbest(
         self, sentence: Input, k: int, *, confidence: bool = False, constraints: Said = ()
