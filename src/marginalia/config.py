@@ -1,14 +1,18 @@
-"""Settings, declared once with type, default, bounds and help: for the API, the command line and recipes."""
+"""Settings, declared once with type, default, bounds and help: for the API, the command line, recipes and
+model files. Their values are typed, immutable records."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field, fields, replace
+from inspect import get_annotations
+from typing import Any, TypeVar, cast
 
-from marginalia.errors import SettingsError
+from marginalia.errors import ModelError, SettingsError
 
 Scalar = bool | int | float | str
+T = TypeVar("T")
+S = TypeVar("S", bound="Settings")
 
 _TRUTH = {
     "on": True,
@@ -26,7 +30,8 @@ _TRUTH = {
 class Setting:
     """One knob. The type is that of the default; `choices` or `low`..`high` (inclusive) bound it.
 
-    A number may also be one of `words`, such as auto.
+    A number may also be one of `words`, such as auto. `formerly` are names of earlier versions. One that is
+    `hidden` is not for users. `changeable`: a run that begins with a model may have another value.
     """
 
     name: str
@@ -36,6 +41,14 @@ class Setting:
     high: float | None = None
     choices: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
+    formerly: tuple[str, ...] = ()
+    hidden: bool = False
+    changeable: bool = False
+
+    @property
+    def attribute(self) -> str:
+        """The name of its field in a record, and of its keyword in Python."""
+        return self.name.replace("-", "_")
 
     def read(self, value: object) -> Scalar:
         """The value, converted from text if need be; a SettingsError if it does not fit."""
@@ -47,6 +60,16 @@ class Setting:
             if not (enough and (self.high is None or converted <= self.high)):
                 raise self._refusal(value)
         return self._chosen(converted) if self.choices else converted
+
+    def stored(self, value: object) -> Scalar:
+        """The value that a model file has; a ModelError if it is none of this setting's."""
+        kinds = (int, float) if isinstance(self.default, float) else (type(self.default),)
+        try:
+            if type(value) in kinds or value in self.words:
+                return self.read(value)
+            raise self._refusal(value)
+        except SettingsError as error:
+            raise ModelError(f"the model's description is damaged: {error}") from None
 
     def expected(self) -> str:
         """What values are allowed, in words."""
@@ -82,14 +105,79 @@ class Setting:
         return SettingsError(f"setting '{self.name}': found {value!r}, expected {self.expected()}.")
 
 
-def resolve(declared: Iterable[Setting], given: Mapping[str, object]) -> dict[str, Scalar]:
-    """All declared settings with their given or default values; unknown names are errors."""
-    known = {setting.name: setting for setting in declared}
-    given = {name.replace("_", "-"): value for name, value in given.items()}  # as in Python's keywords
-    for name in given:
+def setting(
+    default: T,
+    help: str,
+    low: float | None = None,
+    high: float | None = None,
+    *,
+    choices: tuple[str, ...] = (),
+    words: tuple[str, ...] = (),
+    formerly: tuple[str, ...] = (),
+    hidden: bool = False,
+    changeable: bool = False,
+) -> T:
+    """Declares a field of a record as a setting: `max_length: int = setting(...)` is max-length."""
+    value = cast(Scalar, default)
+    declared = Setting("", value, help, low, high, choices, words, formerly, hidden, changeable)
+    made: Any = field(default=default, metadata={"setting": declared})
+    return cast(T, made)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """A record of settings with their values, never changed. Its fields are declared by `setting`."""
+
+    @classmethod
+    def declared(cls) -> tuple[Setting, ...]:
+        """What users can set: a class's own settings, then those of its bases."""
+        return tuple(setting for setting in _settings_of(cls) if not setting.hidden)
+
+    @classmethod
+    def of(cls: type[S], given: Mapping[str, object]) -> S:
+        """The record with given or default values; names of other records are left alone."""
+        known = [setting for setting in cls.declared() if setting.name in given]
+        values: dict[str, Any] = {setting.attribute: setting.read(given[setting.name]) for setting in known}
+        return cls(**values)
+
+    @classmethod
+    def stored(cls: type[S], found: Mapping[str, Any], needs: Sequence[str] = ()) -> S:
+        """The record of a model file; what the file does not have is as by default, unless it `needs` it."""
+        values: dict[str, Any] = {}
+        for setting in _settings_of(cls):
+            name = next((name for name in (setting.name, *setting.formerly) if name in found), None)
+            if name is not None:
+                values[setting.attribute] = setting.stored(found[name])
+            elif setting.name in needs:
+                raise ModelError(f"the model's description is damaged: setting '{setting.name}' is missing")
+        return cls(**values)
+
+    def to_json(self) -> dict[str, Scalar]:
+        """All values by the names of their settings, for the model file."""
+        return {setting.name: getattr(self, setting.attribute) for setting in _settings_of(type(self))}
+
+
+def _settings_of(record: type[Settings]) -> tuple[Setting, ...]:
+    """All settings of a record: those that a class declares itself before those of its bases."""
+    by_attribute = {one.name: one.metadata["setting"] for one in fields(record)}
+    order = [name for owner in record.__mro__ for name in get_annotations(owner)]
+    names = (name for name in dict.fromkeys(order) if name in by_attribute)
+    return tuple(replace(by_attribute[name], name=name.replace("_", "-")) for name in names)
+
+
+def checked_names(declared: Iterable[Setting], given: Mapping[str, object]) -> dict[str, object]:
+    """What was given, by the names of the settings; an unknown name is an error."""
+    known = {setting.name: setting.name for setting in declared}
+    known |= {former: setting.name for setting in declared for former in setting.formerly}
+    found = {name.replace("_", "-"): value for name, value in given.items()}  # as in Python's keywords
+    for name in found:
         if name not in known:
-            raise SettingsError(f"unknown setting '{name}'. {suggestion(name, list(known))}")
-    return {name: s.read(given[name]) if name in given else s.default for name, s in known.items()}
+            names = list(dict.fromkeys(known.values()))
+            raise SettingsError(f"unknown setting '{name}'. {suggestion(name, names)}")
+    named = [known[name] for name in found]
+    if twice := [name for name in found if known[name] != name and named.count(known[name]) > 1]:
+        raise SettingsError(f"setting '{twice[0]}' is now called '{known[twice[0]]}': found both.")
+    return dict(zip(named, found.values(), strict=True))
 
 
 def named_numbers(setting: str, text: str) -> Iterator[tuple[str, str, float]]:

@@ -20,7 +20,7 @@ from worlds import UNWEIGHTED, Trained, World, assert_close, worlds
 
 from marginalia import _core
 from marginalia.learn.boosting import Boosting, confidence_of, log_sum
-from marginalia.learn.online import OnlineRun
+from marginalia.learn.online import OnlineOptions, OnlineRun, OnlineSettings
 from marginalia.learn.run import Batch, Counts, Setup
 
 AnyWorld = World | SegmentWorld
@@ -49,9 +49,9 @@ def boosting_of(
     world = trained.world
     structure: Any = SimpleNamespace(constants=world.shape.constants, batch=lambda examples: trained.batch())
     labels = [str(k) for k in range(world.labels)]
-    chosen = {"average": "mean", **options}
+    chosen = OnlineSettings(**options)
     setup = Setup(structure, trained.index, labels, chosen, 1, threads, trained.examples.sentences, "data")
-    run = Boosting(setup, lambda: OnlineRun(setup, rule))
+    run = Boosting(setup, chosen.boost, lambda: OnlineRun(setup, rule, OnlineOptions.of(chosen)))
     run.start_from(trained.weights.current.copy())
     run.prepare(lambda: iter([batch_of(trained, given)]))
     return run

@@ -34,7 +34,7 @@ VARIANTS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "maxent, beam": ("IOB2", PLAIN, {"learner": "maxent", "search": "beam", "beam": 2}),
     "perceptron": ("IOB2", PLAIN, {}),
     "perceptron, order 2": ("IOB2", EDGES, {"order": 2}),
-    "voted": ("IOB2", PLAIN, {"average": "vote", "candidates": 4}),
+    "voted": ("IOB2", PLAIN, {"average": "vote", "vote_candidates": 4}),
     "margin": ("IOB2", EDGES, {"learner": "margin"}),
     "IOBES for IOB2": ("IOB2", PLAIN, {"learner": "crf", "encode": "IOBES"}),
     "IOBES for IOB2, order 2": ("IOB2", PLAIN, {"learner": "crf", "encode": "IOBES", "order": 2}),

@@ -130,7 +130,7 @@ def test_the_probabilities_of_a_crf_fit_its_data(toys: Toys) -> None:
 
 def test_votes(toys: Toys, tmp_path: Path) -> None:
     """Every version of the weights votes among the k best: here by the state that has them all."""
-    tagger = mg.train(toys(15), structure="segments", average="vote", candidates=4, passes=2)
+    tagger = mg.train(toys(15), structure="segments", average="vote", vote_candidates=4, passes=2)
     tagger.save(tmp_path / "m.mg")
     for columns, _ in toys(20, seed=4):
         candidates = [t.labels for t in tagger.nbest(columns, 4)]

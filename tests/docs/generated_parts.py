@@ -8,19 +8,20 @@ from pathlib import Path
 
 from marginalia import _core
 from marginalia.config import Setting
+from marginalia.corpus.settings import DataSettings
 from marginalia.decode.structures import STRUCTURES
 from marginalia.features.sets import SETS, text_of_set
+from marginalia.features.settings import FeatureSettings
 from marginalia.learn.fitting import OPTIONS, lacking
 from marginalia.learn.learners import LEARNERS
-from marginalia.learn.recipe import DATA_SETTINGS, FEATURE_SETTINGS
-from marginalia.learn.regularisers import SETTINGS as REGULARISERS
+from marginalia.learn.regularisers import RegulariserSettings
 
 DOCS = Path(__file__).resolve().parent.parent.parent / "docs"
 
 
 def settings() -> str:
     """All settings, a table for each place that declares some."""
-    parts = {"Data": DATA_SETTINGS, "Features": FEATURE_SETTINGS}
+    parts = {"Data": DataSettings.declared(), "Features": FeatureSettings.declared()}
     parts |= {f"Structure `{name}`": structure.settings for name, structure in STRUCTURES.items()}
     parts[f"Learners {_quoted(online_learners())}"] = shared_settings()
     parts |= {f"Learner `{name}`": own_settings(name) for name in LEARNERS}
@@ -29,7 +30,7 @@ def settings() -> str:
 
 def online_learners() -> list[str]:
     """The learners that go from example to example and have the regularisers among their settings."""
-    return [name for name, learner in LEARNERS.items() if set(REGULARISERS) <= set(learner.settings)]
+    return [name for name, learner in LEARNERS.items() if issubclass(learner.record, RegulariserSettings)]
 
 
 def shared_settings() -> tuple[Setting, ...]:

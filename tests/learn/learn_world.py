@@ -21,7 +21,7 @@ Settings = dict[str, Any]
 RUNS: dict[str, tuple[str, Settings]] = {
     "perceptron": ("perceptron", {}),
     "perceptron, last weights": ("perceptron", {"average": "none"}),
-    "perceptron, voted": ("perceptron", {"average": "vote", "candidates": 5}),
+    "perceptron, voted": ("perceptron", {"average": "vote", "vote_candidates": 5}),
     "perceptron, l2": ("perceptron", {"l2": 0.01}),
     "perceptron, l1": ("perceptron", {"l1": 0.01}),
     "perceptron, l1-cumulative": ("perceptron", {"l1_cumulative": 0.01}),

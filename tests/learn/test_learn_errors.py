@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import marginalia as mg
-from marginalia.config import resolve
 from marginalia.corpus.source import DataSource
 from marginalia.decode.structures import STRUCTURES
 from marginalia.learn import TASKS, make_recipe, prepare
@@ -26,7 +25,7 @@ PAIR = (["a", "b"], ["B-X", "O"])
     [
         ({"pases": 3}, "unknown setting 'pases'. Did you mean 'passes'?"),
         ({"cut_off": 3}, "Did you mean 'cutoff'?"),
-        ({"xyzzy": 3}, "Expected one of: average, boost, bpm-init, candidates, class-weights, cutoff"),
+        ({"xyzzy": 3}, "Expected one of: average, boost, bpm-init, class-weights, cutoff"),
         ({"l1_cumulativ": 3}, "unknown setting 'l1-cumulativ'. Did you mean 'l1-cumulative'?"),
         ({"rate": 0.1}, "setting 'rate' is one of crf, not of perceptron."),
         (
@@ -50,7 +49,9 @@ PAIR = (["a", "b"], ["B-X", "O"])
         ({"order": 3}, "setting 'order': found 3"),
         ({"patience": -1}, "setting 'patience'"),
         ({"average": "median"}, "expected mean, none or vote"),
-        ({"candidates": 0}, "setting 'candidates': found 0"),
+        ({"vote_candidates": 0}, "setting 'vote-candidates': found 0"),
+        ({"candidates": 0}, "setting 'vote-candidates': found 0"),
+        ({"candidates": 3, "vote-candidates": 3}, "is now called 'vote-candidates': found both"),
         ({"learner": "margin", "C": -1}, "setting 'C': found -1, expected a number from 0.0 to"),
         ({"learner": "pa", "C": 0}, "setting 'C': found 0"),
         ({"learner": "pa", "C": float("nan")}, "setting 'C': found nan"),
@@ -87,32 +88,32 @@ def test_unknown_and_unfit_settings(options: dict[str, Any], message: str) -> No
 
 @pytest.mark.parametrize("value", [3, "3", 3.0, np.int64(3)])
 def test_numbers_may_come_in_any_shape(value: object) -> None:
-    assert make_recipe(settings={"passes": value}).settings["passes"] == 3
+    assert make_recipe(settings={"passes": value}).settings.learner.passes == 3
 
 
 @pytest.mark.parametrize("value", ["on", "ON", "true", "yes", "1", True, 1])
 def test_truth_may_come_in_any_shape(value: object) -> None:
-    assert make_recipe(settings={"stream": value}).settings["stream"] is True
+    assert make_recipe(settings={"stream": value}).settings.data.stream is True
 
 
 @pytest.mark.parametrize("value", ["IOB2", "iob2", "Iob2"])
 def test_choices_may_come_in_any_case(value: str) -> None:
-    assert make_recipe(settings={"scheme": value, "encode": "SAME"}).settings["scheme"] == "IOB2"
-    assert make_recipe(settings={"encode": "SAME"}).settings["encode"] == "same"
+    assert make_recipe(settings={"scheme": value, "encode": "SAME"}).settings.data.scheme == "IOB2"
+    assert make_recipe(settings={"encode": "SAME"}).settings.data.encode == "same"
 
 
 @pytest.mark.parametrize(("algorithm", "passes"), [("lbfgs", 500), ("sgd", 30)])
 def test_what_a_pass_is_worth_depends_on_the_algorithm(algorithm: str, passes: int) -> None:
     recipe = make_recipe(learner="crf", settings={"algorithm": algorithm})
-    assert recipe.settings["passes"] == passes
+    assert recipe.settings.learner.passes == passes
     given = make_recipe(learner="crf", settings={"algorithm": algorithm, "passes": 7})
-    assert given.settings["passes"] == 7
+    assert given.settings.learner.passes == 7
 
 
 def test_names_may_have_either_line() -> None:
     """A hyphen cannot stand in a keyword: Python writes l1_cumulative, the shell l1-cumulative."""
     for name in ("l1-cumulative", "l1_cumulative"):
-        assert make_recipe(settings={name: 0.5}).settings["l1-cumulative"] == 0.5
+        assert make_recipe(settings={name: 0.5}).settings.to_json()["l1-cumulative"] == 0.5
 
 
 def test_expected_values_are_spelled_plainly() -> None:
@@ -131,12 +132,13 @@ def test_settings_are_declared_once() -> None:
                 assert setting.read(setting.default) == setting.default
                 assert setting.help.endswith(".")
                 assert setting.expected()
-    assert resolve(declared("chain", "perceptron"), {}) == make_recipe().settings
+    defaults = {setting.name: setting.default for setting in declared("chain", "perceptron")}
+    assert defaults == make_recipe().settings.to_json()
 
 
 @pytest.mark.parametrize("task", TASKS)
 def test_settings_that_are_a_learners_own_choice_reach_the_structure(task: str) -> None:
-    assert make_recipe(task, learner="maxent").settings["normalise"] == "steps"
+    assert make_recipe(task, learner="maxent").settings.options().search.stepwise
     assert "normalise" not in make_recipe(task).settings
 
 

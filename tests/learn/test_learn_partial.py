@@ -14,6 +14,7 @@ from learn_world import RUNS, Toys, a_run, assert_same_arrays, conll_file, finis
 import marginalia as mg
 from marginalia.cli import main
 from marginalia.corpus import convert, write_crfsuite, write_jsonl
+from marginalia.decode.segments import SegmentSettings
 from marginalia.evaluate import evaluate
 
 OPEN_RUNS = {name: run for name, run in RUNS.items() if run[0] != "maxent"}
@@ -227,7 +228,7 @@ def test_long_segments(toys: Toys) -> None:
     run = a_run(data, structure="segments", partial=True, max_length=3)
     assert any("cut 1 segments" in note for note in run.notes)
     run = a_run(data, structure="segments", partial=True, max_length="auto")
-    assert run.recipe.settings["max-length"] == 6
+    assert run.recipe.settings.structure == SegmentSettings(max_length=6)
 
 
 def test_class_weights_of_sets(toys: Toys) -> None:

@@ -10,6 +10,7 @@ from learn_world import Toys, a_run, arrays_of, assert_close, conll_file, contra
 
 import marginalia as mg
 from marginalia.corpus import convert, spans_of
+from marginalia.decode.segments import SegmentSettings
 from marginalia.evaluate import evaluate
 
 TEMPLATES = "word[0]\nword[b]/word[e]\nword[i]\nlength\nedge:\n"
@@ -84,7 +85,7 @@ def test_even_auto_has_an_end() -> None:
     """Memory grows with the longest segment: a thousand tokens are enough."""
     data = [(["a"] * 1500, ["B-X", *["I-X"] * 1499])]
     run = a_run(data, structure="segments", features="fields", max_length="auto", passes=1)
-    assert run.recipe.settings["max-length"] == 1000
+    assert run.recipe.settings.structure == SegmentSettings(max_length=1000)
     assert run.notes == ["cut 1 segments of more than max-length=1000 tokens into pieces"]
 
 

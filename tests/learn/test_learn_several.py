@@ -26,7 +26,7 @@ from naive_chain import Pairs
 import marginalia as mg
 from marginalia import _core
 from marginalia.learn import Training
-from marginalia.learn.online import OnlineRun
+from marginalia.learn.online import OnlineOptions, OnlineRun
 from marginalia.learn.run import Counts
 
 # By learner: its settings, and how its rule is made by hand.
@@ -39,19 +39,24 @@ LEARNERS: dict[str, dict[str, Any]] = {
 
 
 def rule_of(run: Training) -> _core.Rule:
-    settings = run.recipe.settings
+    settings: Any = run.recipe.settings.learner
     if run.recipe.learner == "perceptron":
         return _core.Rule.perceptron()
     if run.recipe.learner == "margin":
-        return _core.Rule.margin(settings["C"])
+        return _core.Rule.margin(settings.C)
     if run.recipe.learner == "pa":
-        return _core.Rule.passive_aggressive("I", settings["C"])
-    return _core.Rule.arow(settings["r"])
+        return _core.Rule.passive_aggressive("I", settings.C)
+    return _core.Rule.arow(settings.r)
+
+
+def options_of(run: Training) -> OnlineOptions:
+    settings: Any = run.recipe.settings.learner
+    return OnlineOptions.of(settings, variances=run.recipe.learner == "arow")
 
 
 def alone(run: Training, member: int, passes: range, start: _core.SparseRows | None = None) -> OnlineRun:
     """One member, trained by itself in these passes over the data of a run that is never iterated over."""
-    one = OnlineRun(run._setup, rule_of(run), variances=run.recipe.learner == "arow", member=member)
+    one = OnlineRun(run._setup, rule_of(run), options_of(run), member=member)
     if start is not None:
         one.start_from(start)
     for number in passes:
@@ -194,7 +199,7 @@ def test_mixing_shards_are_shuffled_within(toys: Toys) -> None:
     order = batch.order(0)
     models = []
     for k in range(2):
-        one = OnlineRun(run._setup, rule_of(run))
+        one = OnlineRun(run._setup, rule_of(run), options_of(run))
         examples = run._setup.structure.batch(batch.examples)
         examples.learn(one.weights, rule_of(run), order[order % 2 == k], 0, np.zeros(0))
         models.append(named(run, one.weights.current))

@@ -106,11 +106,12 @@ def test_forged_votes(toys: Toys, name: str, how: str) -> None:
         assert len(tagger.tag(columns).labels) == len(labels)
 
 
+@pytest.mark.parametrize("name", ["vote-candidates", "candidates"])  # as it was called in older files
 @pytest.mark.parametrize("candidates", [None, 0, -1, "many", 1.5])
-def test_forged_numbers_of_candidates(toys: Toys, candidates: Any) -> None:
+def test_forged_numbers_of_candidates(toys: Toys, name: str, candidates: Any) -> None:
     saved = mg.train(toys(6), passes=2, average="vote").saved
-    settings = {n: v for n, v in saved.settings.items() if n != "candidates"}
-    settings |= {} if candidates is None else {"candidates": candidates}
+    settings = {n: v for n, v in saved.settings.items() if n != "vote-candidates"}
+    settings |= {} if candidates is None else {name: candidates}
     with pytest.raises(mg.ModelError):
         mg.Tagger(replace(saved, settings=settings)).tag(toys(1)[0][0])
 

@@ -149,11 +149,12 @@ def file_sentence(tagger: Tagger, args: argparse.Namespace) -> Sentence:
 def _sentences(tagger: Tagger, path: str, layout: Layout) -> Iterator[Sentence]:
     """What the model labels at once, one after another."""
     from marginalia.corpus.batches import read_batches
+    from marginalia.corpus.settings import DataSettings
 
+    by_document = tagger.saved.settings_as(DataSettings).whole_documents
     for batch in read_batches(path, layout):
         if batch.block.table.tokens:
             block = named(batch, tagger).block
-            by_document = tagger.saved.settings.get("unit") == "document"
             yield from (block.by_document() if by_document else block).sentences()
 
 

@@ -18,6 +18,7 @@ def model_layout(saved: SavedModel, args: argparse.Namespace, *, labelled: bool 
     """How to read (labelled) data for a model: as its training data, with what the user overrides."""
     from marginalia.corpus.batches import Layout
     from marginalia.corpus.formats import format_of
+    from marginalia.corpus.settings import DataSettings
 
     format = format_of("", args.format or saved.format, labelled=labelled).name
     _check_attributes(saved, format)
@@ -27,8 +28,8 @@ def model_layout(saved: SavedModel, args: argparse.Namespace, *, labelled: bool 
     kept = {name: saved.options[name] for name in taken if name in saved.options}
     options = {**kept, **reader_arguments(given)}
     columns, label = _columns(saved, format, args.columns, args.label)
-    documents, partial = saved.settings.get("unit") == "document", bool(saved.settings.get("partial"))
-    return Layout(format, columns, label, options, documents, partial and labelled)
+    data = saved.settings_as(DataSettings)
+    return Layout(format, columns, label, options, data.whole_documents, data.partial and labelled)
 
 
 def input_layout(saved: SavedModel, args: argparse.Namespace) -> Layout:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from marginalia.corpus.answers import Answer, BlockConfidence, Ranked
 from marginalia.corpus.batches import Batch
 from marginalia.corpus.blocks import Block
+from marginalia.corpus.settings import DataSettings
 from marginalia.decode.confidence import Abstention, needed_temperature
 from marginalia.decode.constraints import Constraints, Said
 from marginalia.decode.demands import Demands, Met
@@ -30,7 +31,7 @@ class LabelModel(TrainedModel):
 
     def __init__(self, saved: SavedModel) -> None:
         super().__init__(saved)
-        self._by_document = saved.settings.get("unit") == "document"
+        self._by_document = saved.settings_as(DataSettings).whole_documents
         try:
             self._shown = UserLabels(saved)
         except (DataError, SettingsError) as error:

@@ -12,51 +12,51 @@ import numpy as np
 import numpy.typing as npt
 
 from marginalia import _core
-from marginalia.config import Setting
 from marginalia.corpus.blocks import Block
 from marginalia.corpus.schemes import legal_transitions
 from marginalia.decode.decoder import Costs, Decoder, Ids, Located, Parts, Term
+from marginalia.decode.settings import SearchSettings, StructureOptions
 from marginalia.errors import DataError
 from marginalia.features.compiling import compile_program, has_ends, has_label_bigram
 from marginalia.features.program import Program
 from marginalia.model import SavedModel
-
-SETTINGS = (
-    Setting("order", 1, "Labels an output feature looks back: 1 for label bigrams, 2 for trigrams.", 1, 2),
-    Setting(
-        "legal", True, "Forbid label transitions that the scheme does not allow, in training and tagging."
-    ),
-)
+from marginalia.model.constants import ChainSettings
 
 # Dense transition scores take 8 bytes per label pair (order 1) or triple (order 2): refuse what cannot fit.
 _MOST_LABELS = {1: 4096, 2: 256}
 
 
 def chain_shape(
-    labels: Sequence[str], encoding: str | None, settings: dict[str, Any], program: Program
+    labels: Sequence[str],
+    encoding: str | None,
+    own: ChainSettings,
+    search: SearchSettings,
+    program: Program,
 ) -> _core.ChainShape:
     """The shape of a chain over these labels; too many of them are refused."""
-    order = settings["order"]
+    order = own.order
     if len(labels) > _MOST_LABELS[order]:
         raise DataError(
             f"found {len(labels)} distinct labels, expected at most {_MOST_LABELS[order]} for a chain of "
             f"order {order}. Is '{labels[0]}' from the column of labels?"
         )
-    start, transition, end = legal_transitions(labels, encoding if settings["legal"] else None)
+    start, transition, end = legal_transitions(labels, encoding if own.legal else None)
     flat = np.ascontiguousarray(transition, dtype=np.uint8).reshape(-1)
     learned = has_label_bigram(program)
-    local = settings.get("normalise") == "steps"
-    beam = settings["beam"] if settings.get("search") == "beam" else 0
-    return _core.ChainShape(len(labels), order, learned, start, flat, end, has_ends(program), local, beam)
+    ends = has_ends(program)
+    return _core.ChainShape(
+        len(labels), order, learned, start, flat, end, ends, search.stepwise, search.width
+    )
 
 
 class ChainExtraction:
     """Sentences as rows of features."""
 
-    def __init__(self, program: _core.Program, index: _core.FeatureIndex, settings: dict[str, Any]) -> None:
+    def __init__(
+        self, program: _core.Program, index: _core.FeatureIndex, options: StructureOptions[ChainSettings]
+    ) -> None:
         self._program, self.index = program, index
-        # Hiding input needs to know which template looks where.
-        self._hides = any(kind in str(settings.get("dropout")) for kind in ("input", "values"))
+        self._hides = options.hides_input  # which needs to know which template looks where
 
     def examples(self, tokens: int = 0) -> _core.Examples:
         """A batch without sentences, with room for so many tokens."""
@@ -83,13 +83,13 @@ class ChainTraining:
         self,
         labels: Sequence[str],
         encoding: str | None,
-        settings: dict[str, Any],
+        options: StructureOptions[ChainSettings],
         program: Program,
         extraction: ChainExtraction,
         costs: Costs | None = None,
     ) -> None:
-        self._shape = chain_shape(labels, encoding, settings, program)
-        self._index, self._cutoff, self._costs = extraction.index, settings["cutoff"], costs
+        self._shape = chain_shape(labels, encoding, options.own, options.search, program)
+        self._index, self._cutoff, self._costs = extraction.index, options.cutoff, costs
         self.constants = self._shape.constants
 
     def set_gold(self, examples: _core.Examples, ids: Ids, sets: npt.NDArray[np.uint8]) -> None:
@@ -108,8 +108,18 @@ class ChainTraining:
         return _core.ChainExamples(self._shape, examples, self._costs)
 
 
+def _shape_of(saved: SavedModel) -> _core.ChainShape:
+    own, search = saved.settings_as(ChainSettings, needs=("order", "legal")), _search_of(saved)
+    return chain_shape(saved.labels, saved.encoding, own, search, saved.program)
+
+
+def _search_of(saved: SavedModel) -> SearchSettings:
+    found = saved.settings_as(SearchSettings)
+    return saved.settings_as(SearchSettings, needs=("beam",)) if found.width else found
+
+
 _PARTS = Parts(
-    lambda saved: chain_shape(saved.labels, saved.encoding, saved.settings, saved.program),
+    _shape_of,
     _core.ChainModel,
     compile_program,
     _core.ChainSpace,
@@ -130,10 +140,10 @@ class ChainDecoder(Decoder[_core.ChainShape]):
     def terms(self, block: Block, sentence: int, ids: Sequence[int]) -> list[Term]:
         """The terms of an output's score; of a model that is normalised step by step, the divisors too."""
         found = super().terms(block, sentence, ids)
-        if self._saved.settings.get("normalise") != "steps":
+        if not _search_of(self._saved).stepwise:
             return found
         divisors = self._lattice(block, sentence).divisors(np.ascontiguousarray(ids, dtype=np.uint32))
-        order = self._saved.settings["order"]
+        order = self._saved.settings_as(ChainSettings).order
         for t, divisor in enumerate(divisors.tolist()):
             before = self._named(ids[max(t - order, 0) : t])
             found.append(Term("normaliser", "normaliser", before, -divisor, t, t))

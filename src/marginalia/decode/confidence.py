@@ -14,6 +14,7 @@ import numpy.typing as npt
 from marginalia import _core
 from marginalia.corpus.answers import BlockConfidence
 from marginalia.corpus.schemes import APART, JOINED, TWINS, prefix_table, scheme_named, split_label
+from marginalia.corpus.settings import DataSettings
 from marginalia.corpus.translation import Translation
 from marginalia.errors import ModelError, SettingsError
 from marginalia.model import SavedModel
@@ -44,7 +45,7 @@ def needed_temperature(saved: SavedModel) -> float:
 def shown_as_they_are(saved: SavedModel) -> bool:
     """Whether users see the labels as the model has them."""
     # The spans of documents may go on from one sentence to the next: as labels of sentences they may not.
-    crosses = saved.scheme is not None and saved.settings.get("unit") == "document"
+    crosses = saved.scheme is not None and saved.settings_as(DataSettings).whole_documents
     return saved.scheme == saved.encoding and not crosses
 
 

@@ -15,10 +15,11 @@ import numpy.typing as npt
 from marginalia import _core
 from marginalia.corpus.blocks import Block
 from marginalia.decode.confidence import shown_as_they_are, spelling_of
+from marginalia.decode.settings import VoteSettings
 from marginalia.errors import DataError, MarginaliaError, ModelError
 from marginalia.features.compiling import extracted, looks_at_lists
 from marginalia.model import SavedModel, phrases_of
-from marginalia.model.constants import constant_place
+from marginalia.model.constants import ChainSettings, constant_place
 
 Ids = npt.NDArray[np.int32]
 Costs = npt.NDArray[np.float32]  # of each (right, given) pair of labels, flat
@@ -305,7 +306,7 @@ class Decoder(Generic[Shape]):
         by_place = dict(zip(at, weights, strict=True))
         size, row = len(self._saved.labels), len(self._saved.arrays["keys"])
         for name, place, labels, first, last in constants_of(
-            parts, size, self._saved.settings.get("order", 1)
+            parts, size, self._saved.settings_as(ChainSettings).order
         ):
             if weight := by_place.get(place):
                 yield Term("transition", name, self._named(labels), weight, first, last, (row, place))
@@ -338,12 +339,9 @@ def _candidates_of(saved: SavedModel) -> int:
     """On how many outputs the versions of the weights vote; 0 if they do not."""
     if "vote_steps" not in saved.arrays:
         return 0
-    candidates = saved.settings["candidates"]
-    if not isinstance(candidates, int) or candidates < 1:
-        raise ValueError(f"votes: found {candidates!r} candidates")
     if len(saved.arrays["vote_row_end"]) != len(saved.arrays["keys"]) + 1:
         raise ValueError("votes: the log does not fit the weights")
-    return candidates
+    return saved.settings_as(VoteSettings, needs=("vote-candidates",)).vote_candidates
 
 
 def constants_of(

@@ -16,6 +16,7 @@ from marginalia import _core
 from marginalia.corpus.batches import Batch
 from marginalia.corpus.blocks import Block
 from marginalia.corpus.schemes import APART, JOINED, TWINS, prefix_table, split_label
+from marginalia.corpus.settings import DataSettings
 from marginalia.decode.confidence import relations_of
 from marginalia.decode.constraints import (
     At,
@@ -189,7 +190,7 @@ class Demands:
         self.names = Names(shown.labels, shown.scheme)
         self._contexts = Contexts(saved, shown, self.names)
         self._shown, self._column, self._dictionary = shown, given, dictionary
-        self._by_document = saved.settings.get("unit") == "document"
+        self._by_document = saved.settings_as(DataSettings).whole_documents
         self._everywhere = tuple(map(self.names.resolved, constraints.everywhere))
         self._own = {number: self._own_of(number, some) for number, some in constraints.by_sentence.items()}
 

@@ -13,6 +13,7 @@ from marginalia.decode.against import Other, other_output
 from marginalia.decode.constraints import At
 from marginalia.decode.decoder import Term
 from marginalia.decode.demands import Demands, Met
+from marginalia.decode.settings import SearchSettings
 from marginalia.decode.structures import StructureInUse
 from marginalia.decode.tagged import Tagged, UserLabels
 from marginalia.decode.wording import Seen, words_of
@@ -196,7 +197,7 @@ def _notes_of_constraints(met: Met) -> Iterator[str]:
 def _notes(saved: SavedModel) -> Iterable[str]:
     if "vote_steps" in saved.arrays:
         yield "the versions of the weights voted for the output; the numbers are those of their mean"
-    if saved.settings.get("search") == "beam":
+    if saved.settings_as(SearchSettings).width:
         yield "outputs are found by beam search: there may be better ones than those that are compared"
     if saved.encoding != saved.scheme:
         yield f"weights are of labels in {saved.encoding}, which the model was trained in"

@@ -8,32 +8,40 @@ docs/segments.md for the formulas.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from marginalia import _core
-from marginalia.config import Setting
+from marginalia.config import Settings, setting
 from marginalia.corpus.blocks import Block
 from marginalia.decode.decoder import Costs, Decoder, Ids, Located, Parts
+from marginalia.decode.settings import StructureOptions
 from marginalia.errors import DataError
 from marginalia.features.compiling import compile_segment_program, has_ends, has_label_bigram
 from marginalia.features.program import Program
 from marginalia.model import SavedModel
 
 _MOST_TOKENS = 1000  # kMostTokens of core/search/segment_shape.hpp
-SETTINGS = (
-    Setting(
-        "max-length",
+
+
+@dataclass(frozen=True, kw_only=True)
+class SegmentSettings(Settings):
+    """Settings of segments."""
+
+    max_length: int | str = setting(
         10,
         "Tokens of the longest segment. Longer ones of the training data are cut into pieces (and counted); "
         "auto: as long as the longest of them.",
         1,
         _MOST_TOKENS,
         words=("auto",),
-    ),
-)
+        changeable=True,
+    )
+
+
 ENCODING = "IOB2"
 
 _MOST_LABELS = 4096  # transitions take 8 bytes per pair of labels
@@ -41,7 +49,7 @@ NO_LABEL = 2**32 - 1
 
 
 def segment_shape(
-    labels: Sequence[str], encoding: str | None, settings: dict[str, Any], program: Program
+    labels: Sequence[str], encoding: str | None, own: SegmentSettings, program: Program
 ) -> _core.SegmentShape:
     """The types of segments that labels in IOB2 spell; plain tags are segments of one token."""
     if len(labels) > _MOST_LABELS:
@@ -51,8 +59,10 @@ def segment_shape(
         )
     if encoding not in (None, ENCODING):
         raise ValueError(f"segments: labels are spelled in {encoding}, expected {ENCODING}")
+    if not isinstance(own.max_length, int):
+        raise ValueError(f"segments: max-length is {own.max_length}, expected a number")
     inside = np.array(inside_labels(labels, encoding), np.uint32)
-    return _core.SegmentShape(inside, settings["max-length"], has_label_bigram(program), has_ends(program))
+    return _core.SegmentShape(inside, own.max_length, has_label_bigram(program), has_ends(program))
 
 
 def inside_labels(labels: Sequence[str], encoding: str | None) -> list[int]:
@@ -68,21 +78,24 @@ def _inside(label: str, numbers: dict[str, int]) -> int:
     return numbers[label] if label[0] == "I" else numbers.get(f"I{label[1:]}", NO_LABEL)
 
 
-def fit_settings(settings: dict[str, Any], lengths: Mapping[int, int]) -> tuple[dict[str, Any], list[str]]:
+def fit_settings(own: SegmentSettings, lengths: Mapping[int, int]) -> tuple[SegmentSettings, list[str]]:
     """The settings with the greatest length of segments, and how many of the data are longer."""
-    most = settings["max-length"]
-    if most == "auto":
+    most = own.max_length
+    if not isinstance(most, int):
         most = min(max(lengths, default=1), _MOST_TOKENS)
     cut = sum(count for length, count in lengths.items() if length > most)
     notes = [f"cut {cut} segments of more than max-length={most} tokens into pieces"] if cut else []
-    return settings | {"max-length": most}, notes
+    return replace(own, max_length=most), notes
 
 
 class SegmentExtraction:
     """Sentences as values of tokens; features are made when they are needed."""
 
     def __init__(
-        self, program: _core.SegmentProgram, index: _core.FeatureIndex, settings: dict[str, Any]
+        self,
+        program: _core.SegmentProgram,
+        index: _core.FeatureIndex,
+        options: StructureOptions[SegmentSettings],
     ) -> None:
         self.program, self.index = program, index
 
@@ -105,17 +118,17 @@ class SegmentTraining:
         self,
         labels: Sequence[str],
         encoding: str | None,
-        settings: dict[str, Any],
+        options: StructureOptions[SegmentSettings],
         program: Program,
         extraction: SegmentExtraction,
         costs: Costs | None = None,
     ) -> None:
-        self._shape = segment_shape(labels, encoding, settings, program)
-        self._extraction, self._cutoff, self._costs = extraction, settings["cutoff"], costs
+        self._shape = segment_shape(labels, encoding, options.own, program)
+        self._extraction, self._cutoff, self._costs = extraction, options.cutoff, costs
         self.constants = self._shape.constants
         # Rows are for features of right outputs, and of wrong ones that learning meets; learners that look
         # for no outputs, and cut-offs, leave the latter out.
-        self._open = settings.get("support") is None and self._cutoff <= 1
+        self._open = not options.supported_only and self._cutoff <= 1
 
     @property
     def grows(self) -> bool:
@@ -145,8 +158,13 @@ class SegmentTraining:
         )
 
 
+def _shape_of(saved: SavedModel) -> _core.SegmentShape:
+    own = saved.settings_as(SegmentSettings, needs=("max-length",))
+    return segment_shape(saved.labels, saved.encoding, own, saved.program)
+
+
 _PARTS = Parts(
-    lambda saved: segment_shape(saved.labels, saved.encoding, saved.settings, saved.program),
+    _shape_of,
     _core.SegmentModel,
     compile_segment_program,
     _core.SegmentSpace,

@@ -6,14 +6,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from marginalia import _core
-from marginalia.config import Setting
+from marginalia.config import Setting, Settings
 from marginalia.corpus.blocks import Block
 from marginalia.decode import chain, segments
 from marginalia.decode.decoder import Compiled, ConstrainedOutputs, Contribution, Costs, RankedOutputs, Term
+from marginalia.decode.settings import StructureOptions
 from marginalia.features.compiling import compile_program, compile_segment_program
 from marginalia.features.list_templates import LIST_TEMPLATES, SEGMENT_LIST_TEMPLATES
 from marginalia.features.program import Program
 from marginalia.model import SavedModel
+from marginalia.model.constants import ChainSettings
 
 if TYPE_CHECKING:
     import numpy as np
@@ -117,7 +119,7 @@ class MakeTraining(Protocol):
         self,
         labels: Sequence[str],
         encoding: str | None,
-        settings: dict[str, Any],
+        options: StructureOptions[Any],
         program: Program,
         extraction: Any,
         costs: Costs | None = None,
@@ -178,33 +180,37 @@ class StructureInUse(Protocol):
 class Structure(NamedTuple):
     """A search space: how it is set, how it answers a learner, how it answers a user.
 
-    `features` is the set to use if none is named (else the task's), `list_templates` are what `--list` adds.
-    `encoding` is the scheme that it spells spans in, if it needs a certain one. `fit_settings`
-    gives settings with what the data decide, by how many spans have which length, and notes for users.
-    `tiers` are those of the contract that it has, as the core knows them. `kind` is the kind of output
-    (`kinds/`): how examples are read, outputs written and scored, and the class that a user holds.
+    `record` has its settings. `features` is the set to use if none is named (else the task's),
+    `list_templates` are what `--list` adds. `encoding` is the scheme that it spells spans in, if it needs a
+    certain one. `fit_settings` gives settings with what the data decide, by how many spans have which length,
+    and notes for users. `tiers` are those of the contract that it has, as the core knows them. `kind` is the
+    kind of output (`kinds/`): how examples are read, outputs written and scored, and the class that a user
+    holds.
     """
 
     help: str
-    settings: tuple[Setting, ...]
+    record: type[Settings]
     compile: Callable[[Program, Sequence[str], Mapping[str, _core.PhraseSet]], Any]
-    extraction: Callable[[Any, _core.FeatureIndex, dict[str, Any]], Extraction]
+    extraction: Callable[[Any, _core.FeatureIndex, StructureOptions[Any]], Extraction]
     training: MakeTraining
     decoder: Callable[[SavedModel], StructureInUse]
     tiers: frozenset[str]
     features: str | None = None
     list_templates: str = LIST_TEMPLATES
     encoding: str | None = None
-    fit_settings: Callable[[dict[str, Any], Mapping[int, int]], tuple[dict[str, Any], list[str]]] = (
-        lambda settings, lengths: (settings, [])
-    )
+    fit_settings: Callable[[Any, Mapping[int, int]], tuple[Settings, list[str]]] = lambda own, _: (own, [])
     kind: str = "labels"
+
+    @property
+    def settings(self) -> tuple[Setting, ...]:
+        """How it can be set."""
+        return self.record.declared()
 
 
 STRUCTURES: dict[str, Structure] = {
     "chain": Structure(
         "a label for each token",
-        chain.SETTINGS,
+        ChainSettings,
         compile_program,
         chain.ChainExtraction,
         chain.ChainTraining,
@@ -213,7 +219,7 @@ STRUCTURES: dict[str, Structure] = {
     ),
     "segments": Structure(
         "labelled segments of several tokens (semi-Markov)",
-        segments.SETTINGS,
+        segments.SegmentSettings,
         compile_segment_program,
         segments.SegmentExtraction,
         segments.SegmentTraining,

@@ -10,12 +10,15 @@ import numpy.typing as npt
 
 from marginalia import _core
 from marginalia.corpus.schemes import legal_transitions
+from marginalia.corpus.settings import DataSettings
 from marginalia.decode.model import TrainedModel
-from marginalia.decode.segments import NO_LABEL, inside_labels
+from marginalia.decode.segments import NO_LABEL, SegmentSettings, inside_labels
+from marginalia.decode.settings import SearchSettings
 from marginalia.errors import ModelError
 from marginalia.features.compiling import is_label_bigram
 from marginalia.features.program import Value
 from marginalia.model import SavedModel
+from marginalia.model.constants import ChainSettings
 
 _PLAIN = ("column", "first", "prefix", "suffix")  # functions that need no Unicode tables
 
@@ -34,11 +37,11 @@ def _check(saved: SavedModel) -> None:
         raise ModelError(
             "a voted model cannot be exported: shrink it first, which leaves the mean of its versions."
         )
-    if saved.settings.get("search") == "beam":
+    if saved.settings_as(SearchSettings).width:
         raise ModelError("a model that searches by beam cannot be exported: train it with search=exact.")
     if saved.program.explicit:
         raise ModelError("a model of explicit attributes cannot be exported: what makes them is not in it.")
-    if saved.settings.get("unit") == "document":
+    if saved.settings_as(DataSettings).whole_documents:
         raise ModelError("a model of whole documents (unit=document) cannot be exported.")
 
 
@@ -108,8 +111,8 @@ def _weights(saved: SavedModel) -> dict[str, Any]:
 
 def _chain(saved: SavedModel) -> dict[str, Any]:
     """Scores of labels at the ends and of their neighbours, -inf for what is not legal."""
-    size, order = len(saved.labels), saved.settings["order"]
-    scheme = saved.encoding if saved.settings["legal"] else None
+    size, order = len(saved.labels), saved.settings_as(ChainSettings).order
+    scheme = saved.encoding if saved.settings_as(ChainSettings).legal else None
     start, transition, end = legal_transitions(saved.labels, scheme)
     masks = np.concatenate([start, end, transition.reshape(-1)])
     constants = np.zeros(masks.size + ((size + 1) * size * size if order == 2 else 0), np.float32)
@@ -120,7 +123,7 @@ def _chain(saved: SavedModel) -> dict[str, Any]:
     return {
         "structure": "chain",
         "order": order,
-        "local": saved.settings.get("normalise") == "steps",
+        "local": saved.settings_as(SearchSettings).stepwise,
         "start": _text(constants[:size]),
         "end": _text(constants[size : 2 * size]),
         "transition": _text(constants[2 * size : masks.size]),
@@ -138,7 +141,7 @@ def _segments(saved: SavedModel) -> dict[str, Any]:
     constants[saved.arrays["constant_at"]] = saved.arrays["constants"]
     return {
         "structure": "segments",
-        "most": saved.settings["max-length"],
+        "most": saved.settings_as(SegmentSettings).max_length,
         "begin_label": begin,
         "inside_label": [inside[label] if inside[label] != NO_LABEL else None for label in begin],
         "start": _text(constants[:size][begin]),

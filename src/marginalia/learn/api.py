@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
+from marginalia.corpus.settings import DataSettings
 from marginalia.corpus.source import Data, DataSource
 from marginalia.decode.model import TrainedModel
 from marginalia.errors import SettingsError
@@ -104,14 +105,15 @@ def calibrate(
 
 def source_for(saved: SavedModel, source: DataSource) -> DataSource:
     """Labelled data for a model, read as its training data were unless the source says otherwise."""
+    data = saved.settings_as(DataSettings)
     return replace(
         source,
         columns=source.columns or saved.columns,
         label=source.label or saved.label,
         format=source.format or saved.format,
         options=saved.options if source.options is None else source.options,
-        whole_documents=saved.settings.get("unit") == "document",
-        partial=bool(saved.settings.get("partial")),
+        whole_documents=data.whole_documents,
+        partial=data.partial,
     )
 
 

@@ -6,25 +6,30 @@ After Iwakura 2013 (Semi-Boost), for any structure and any online learner; docs/
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from marginalia import _core
-from marginalia.config import Setting
+from marginalia.config import Settings, setting
 from marginalia.learn.margins import given_weights, margins_of
 from marginalia.learn.run import Batch, Batches, Counts, LearnerRun, Round, Setup, State, checked_count
 
 Vector = npt.NDArray[np.float64]
 
-BOOST = Setting(
-    "boost",
-    0,
-    "Rounds of boosting: each trains anew, with more weight on what those before got wrong; 0: none.",
-    0,
-    100_000,
-)
+
+@dataclass(frozen=True, kw_only=True)
+class BoostSettings(Settings):
+    """Settings of boosting."""
+
+    boost: int = setting(
+        0,
+        "Rounds of boosting: each trains anew, with more weight on what those before got wrong; 0: none.",
+        0,
+        100_000,
+    )
+
 
 _LARGEST = 1e30  # what no weight of the sum may come near: floats end at 3e38
 _SUM, _START = "sum.", "start."
@@ -74,7 +79,7 @@ class Boosting:
 
     has_mistakes = True
 
-    def __init__(self, setup: Setup, make: Callable[[], LearnerRun]) -> None:
+    def __init__(self, setup: Setup, rounds: int, make: Callable[[], LearnerRun]) -> None:
         self._setup, self._make = setup, make
         self._batches: Batches | None = None
         self._start: _core.SparseRows | None = None
@@ -82,7 +87,7 @@ class Boosting:
         self._logs: Vector | None = None  # of the examples' weights, which sum to 1; None: as given
         self._total = 0.0  # of the weights as given
         self._rounds, self._log_bound = 0, 0.0  # also those of a run that is continued
-        self._left: int = setup.settings["boost"]
+        self._left = rounds
         self._passes = self._passes_before = 0  # of this round, and of those before
         self.round = Round(1)
         self._learner = make()
@@ -90,7 +95,7 @@ class Boosting:
     @property
     def extra_passes(self) -> int:
         """Rounds have as many passes each; those that ended early had fewer."""
-        passes: int = self._setup.settings["passes"]
+        passes = self._setup.settings.passes
         return self._passes_before + self._left * (passes + self._learner.extra_passes) - passes
 
     @property
@@ -119,7 +124,7 @@ class Boosting:
         """Ends the round, too, if that was its last pass or its learner has nothing left to learn."""
         self._learner.end_pass(counts)
         self._passes += 1
-        planned = self._setup.settings["passes"] + self._learner.extra_passes
+        planned = self._setup.settings.passes + self._learner.extra_passes
         if self._passes >= planned or self._learner.converged:
             self._end_round()
 

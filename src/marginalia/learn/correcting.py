@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -16,14 +16,17 @@ import numpy as np
 import numpy.typing as npt
 
 from marginalia import _core
-from marginalia.config import Setting, resolve
+from marginalia.config import Settings, setting
 from marginalia.corpus.blocks import ATTRIBUTES, Block, pack
 from marginalia.corpus.coder import LabelSet, start_numbering
 from marginalia.corpus.partial import refuse_open
 from marginalia.corpus.records import Sentence
 from marginalia.corpus.schemes import labels_for
+from marginalia.corpus.settings import DataSettings
 from marginalia.corpus.source import DataSource
 from marginalia.decode.model import TrainedModel
+from marginalia.decode.segments import SegmentSettings
+from marginalia.decode.settings import SearchSettings, StructureOptions
 from marginalia.decode.structures import STRUCTURES
 from marginalia.errors import DataError, ModelError
 from marginalia.learn.run import State, rows_of_cells
@@ -33,13 +36,20 @@ from marginalia.model.corrections import Changed, shown_tokens, with_correction
 from marginalia.model.freezing import frozen_arrays
 from marginalia.model.provenance import moved_lessons
 
-MARGIN = Setting(
-    "margin",
-    1.0,
-    "By how much the right output must beat every other one, in typical weights (their root mean square).",
-    1e-6,
-    1e6,
-)
+
+@dataclass(frozen=True, kw_only=True)
+class CorrectionSettings(Settings):
+    """Settings of corrections."""
+
+    margin: float = setting(
+        1.0,
+        "By how much the right output must beat every other one, in typical weights (their root mean "
+        "square).",
+        1e-6,
+        1e6,
+    )
+
+
 _ROUNDS, _BY_TOKEN = 1000, 50  # visits of each example before it is given up; more if there are long ones
 _LARGE = 1000.0  # values of attributes that may be why rounds do not suffice
 _SHOWN = 12  # tokens of an example in messages
@@ -64,7 +74,7 @@ def corrected(tagger: TrainedModel, source: DataSource, margin: float = 1.0) -> 
     its log has one more. And how many earlier examples have other labels now, and are forgotten."""
     saved = tagger.saved
     _check(saved)
-    margin = float(resolve((MARGIN,), {"margin": margin})["margin"])
+    margin = CorrectionSettings.of({"margin": margin}).margin
     examples, labels = _examples(tagger, source)
     earlier, margins, forgotten = _earlier(saved, examples)
     teacher = _Teacher(saved, labels, [*examples, *earlier])
@@ -100,11 +110,11 @@ def _typical(saved: SavedModel) -> float:
 def _examples(tagger: TrainedModel, source: DataSource) -> tuple[list[Example], list[str]]:
     """The examples of a corpus, and all labels: the model's and new ones."""
     saved, found = tagger.saved, []
-    by_document = saved.settings.get("unit") == "document"
-    source = replace(source.loaded(), whole_documents=by_document, partial=False)
+    settings = saved.settings_as(DataSettings)
+    source = replace(source.loaded(), whole_documents=settings.whole_documents, partial=False)
     numbering = start_numbering(source, start=LabelSet(saved.labels, saved.scheme, saved.encoding))
     for block in source.blocks():
-        if saved.settings.get("partial"):
+        if settings.partial:
             refuse_open(block, source.layout.label, "a correction says what is right")
         ids, unit = numbering.add(block), source.units(block)
         said = tagger.decoder.best(_bare(tagger, unit))
@@ -160,8 +170,10 @@ class _Teacher:
 
     def __init__(self, saved: SavedModel, labels: list[str], examples: Sequence[Example]) -> None:
         self._saved, self._labels, self._examples = saved, labels, examples
-        kind, settings = STRUCTURES[saved.structure], _plain_settings(saved)
-        self._local = settings.get("normalise") == "steps"
+        kind = STRUCTURES[saved.structure]
+        # Every feature of an example may get a weight, and none is hidden.
+        options = StructureOptions(saved.settings_as(kind.record), saved.settings_as(SearchSettings))
+        self._local = options.search.stepwise
         bare = {name: array for name, array in saved.arrays.items() if not name.startswith("state.")}
         warm = WarmStart(replace(saved, arrays=bare))
         self._index = _core.FeatureIndex(warm.has_names)
@@ -169,26 +181,27 @@ class _Teacher:
         self._known = len(self._index) + 1
         columns = tuple(examples[0].columns)
         program = kind.compile(saved.program, columns, phrases_of(saved))
-        extraction = kind.extraction(program, self._index, settings)
-        structure = kind.training(labels, saved.encoding, settings, saved.program, extraction)
+        extraction = kind.extraction(program, self._index, options)
+        structure = kind.training(labels, saved.encoding, options, saved.program, extraction)
         self._rows = extraction.examples()
         extraction.add(self._rows, _packed(examples, columns).table, grow=True)
         self._gold = _ids(examples, labels)
         structure.set_gold(self._rows, self._gold, np.zeros(0, np.uint8))
-        self._check_gold(settings)
+        self._check_gold()
         self._batch = structure.batch(self._rows)
         self._before = warm.weights(len(labels))
         self._table = _filled(self._index, len(labels), structure.constants, self._before)
 
-    def _check_gold(self, settings: dict[str, Any]) -> None:
+    def _check_gold(self) -> None:
         """Long segments would be cut, and could then never be told."""
         wrong = np.flatnonzero(self._rows.gold != self._gold)
         if wrong.size:
             ends = np.cumsum([len(example.labels) for example in self._examples])
             example = self._examples[int(np.searchsorted(ends, wrong[0], "right"))]
+            most = self._saved.settings_as(SegmentSettings).max_length
             raise DataError(
-                f"found a segment of more than max-length={settings['max-length']} tokens, which the model "
-                f"cannot give: {self._text(example)}"
+                f"found a segment of more than max-length={most} tokens, which the model cannot give: "
+                f"{self._text(example)}"
             )
 
     def teach(self, margins: Sequence[float], new: int) -> int:
@@ -257,12 +270,6 @@ class _Teacher:
         added = added[used[np.searchsorted(used[:-1], added)] == added]
         outputs = (codes[moved] & 0xFFFFFFFF).astype(np.uint32)
         return Changed(by_row[rows], outputs, old[moved], new[moved], added)
-
-
-def _plain_settings(saved: SavedModel) -> dict[str, Any]:
-    """Those of the structure; every feature of an example may get a weight, and none is hidden."""
-    settings = {"cutoff": 0, "order": 1, "legal": True} | saved.settings
-    return {n: v for n, v in settings.items() if n not in ("support", "dropout")} | {"cutoff": 0}
 
 
 def _packed(examples: Sequence[Example], columns: tuple[str, ...]) -> Block:

@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from marginalia.config import Setting
+from marginalia.config import Settings, setting
 from marginalia.errors import DataError
-
-COSTS = Setting(
-    "costs",
-    "hamming",
-    "hamming: 1 for each wrong token; or a file with lines RIGHT GIVEN COST, * for all other labels.",
-)
+from marginalia.learn.run import LearnerSettings
 
 
-def costs_of(settings: Mapping[str, Any], labels: Sequence[str]) -> npt.NDArray[np.float32] | None:
+@dataclass(frozen=True, kw_only=True)
+class CostSettings(Settings):
+    """Settings of learners that ask for costs."""
+
+    costs: str = setting(
+        "hamming",
+        "hamming: 1 for each wrong token; or a file with lines RIGHT GIVEN COST, * for all other labels.",
+    )
+
+
+def costs_of(settings: LearnerSettings, labels: Sequence[str]) -> npt.NDArray[np.float32] | None:
     """The cost of each (right, given) pair of labels, flat; None if each wrong label costs 1."""
-    path: str = settings.get("costs", "hamming")
-    if path.lower() == "hamming":
+    if not isinstance(settings, CostSettings) or settings.costs.lower() == "hamming":
         return None
     costs = 1.0 - np.eye(len(labels), dtype=np.float32)
-    _read(path, labels, costs)
+    _read(settings.costs, labels, costs)
     return np.ascontiguousarray(costs.reshape(-1))
 
 

@@ -15,7 +15,7 @@ from marginalia.corpus.coder import LabelCoder, LabelSet, start_numbering
 from marginalia.corpus.source import DataSource
 from marginalia.decode.structures import Extraction, StructureInTraining
 from marginalia.errors import DataError
-from marginalia.learn.provenance import Origins
+from marginalia.learn.provenance import Origins, ProvenanceSettings
 from marginalia.learn.recipe import Recipe
 from marginalia.learn.warm import WarmStart
 
@@ -49,16 +49,17 @@ def read_data(
 ) -> ReadData:
     """Read a source once, after what is needed to find out about the scheme of its labels."""
     settings, source = recipe.settings, source.loaded()
+    traced = isinstance(settings.learner, ProvenanceSettings) and settings.learner.provenance
     numbering = start_numbering(
         source,
-        scheme=settings["scheme"],
-        encode=settings["encode"],
-        repair=settings["repair"],
+        scheme=settings.data.scheme,
+        encode=settings.data.encode,
+        repair=settings.data.repair,
         start=None if warm is None else label_set(warm),
         known=labels,
     )
     # Of features that came without their names, nobody can tell them: then there are none at all.
-    index = _core.FeatureIndex(bool(settings["names"]) and (warm is None or warm.has_names))
+    index = _core.FeatureIndex(settings.features.names and (warm is None or warm.has_names))
     if warm is not None:
         warm.seed(index)
     extraction = make_extraction(index)
@@ -73,7 +74,7 @@ def read_data(
         sentences += block.table.sentences
         tokens += block.table.tokens
         examples_read += units.table.sentences
-        if settings.get("provenance"):
+        if traced:
             origins.add(block, units)
         if source.stream:
             extraction.count(units.table)

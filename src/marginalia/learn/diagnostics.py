@@ -10,8 +10,8 @@ import numpy as np
 from marginalia import _core
 from marginalia.decode.structures import StructureInTraining
 from marginalia.learn.margins import given_weights, margins_of
+from marginalia.learn.online import OnlineSettings
 from marginalia.learn.recipe import Recipe
-from marginalia.learn.regularisers import dropout_of, penalty_of
 from marginalia.learn.run import Batch, Counts, Round
 
 
@@ -52,13 +52,13 @@ def margin_of(
 
 def has_bound(recipe: Recipe, threads: int) -> bool:
     """Whether Novikoff's theorem speaks of this run: one perceptron, all of each example, nothing else."""
-    settings = recipe.settings
-    if recipe.learner != "perceptron" or settings["boost"] or settings["partial"]:
+    settings = recipe.settings.learner
+    if recipe.learner != "perceptron" or not isinstance(settings, OnlineSettings):
         return False
-    if settings["shuffle-average"] > 1 or settings["bpm-init"]:
+    if recipe.settings.data.partial or settings.chosen("boost", "shuffle-average", "bpm-init"):
         return False
-    mixes = settings["parallel"] == "mix" and threads > 1
-    return not mixes and penalty_of(settings)[1] == 0.0 and not any(dropout_of(settings))
+    mixes = settings.parallel == "mix" and threads > 1
+    return not mixes and settings.penalty[1] == 0.0 and not any(settings.dropout_chances())
 
 
 def bound_of(found: dict[str, Any]) -> dict[str, Any]:

@@ -5,20 +5,21 @@ A structure has tiers of the contract, learners and regularisers need some of th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from marginalia import _core
+from marginalia.corpus.settings import DataSettings
 from marginalia.decode.structures import STRUCTURES
 from marginalia.errors import SettingsError
-from marginalia.learn.learners import LEARNERS
-from marginalia.learn.regularisers import PENALTIES, dropout_of
+from marginalia.learn.learners import LEARNERS, CrfSettings
+from marginalia.learn.online import PENALTIES, OnlineSettings
+from marginalia.learn.run import LearnerSettings
 
 # What may be asked for besides a learner, and the tier that it needs.
 OPTIONS = {"dropout": "dropout", "partial=on": "partial", **dict.fromkeys(PENALTIES, "penalties")}
 
 
-def check_fit(structure: str, learner: str, settings: Mapping[str, Any]) -> None:
+def check_fit(structure: str, learner: str, data: DataSettings, settings: LearnerSettings) -> None:
     """An error, with the reason, if the structure does not have what the learner and its settings need."""
     if lack := lacking(structure, LEARNERS[learner].needs):
         learners = [name for name, other in LEARNERS.items() if not lacking(structure, other.needs)]
@@ -27,7 +28,7 @@ def check_fit(structure: str, learner: str, settings: Mapping[str, Any]) -> None
             f"learner {learner} needs {lack}, which the structure {structure} does not have: choose another "
             f"learner ({', '.join(learners)}) or structure={' or '.join(structures)}."
         )
-    for option in _options(settings):
+    for option in _options(data, settings):
         if lack := lacking(structure, frozenset({OPTIONS[option]})):
             raise SettingsError(
                 f"{option} needs {lack}, which the structure {structure} does not have: leave it out."
@@ -40,11 +41,13 @@ def lacking(structure: str, needs: frozenset[str]) -> str | None:
     return next((what for tier, what in _core.tiers().items() if tier in needs - has), None)
 
 
-def _options(settings: Mapping[str, Any]) -> Iterator[str]:
+def _options(data: DataSettings, settings: LearnerSettings) -> Iterator[str]:
     """The options that settings ask for. L-BFGS has its penalties in the function that it minimises."""
-    if settings["partial"]:
+    if data.partial:
         yield "partial=on"
-    if any(dropout_of(settings)):
-        yield "dropout"
-    if "dropout" in settings or settings.get("algorithm") == "sgd":
-        yield from (name for name in PENALTIES if settings.get(name))
+    if isinstance(settings, OnlineSettings):
+        if any(settings.dropout_chances()):
+            yield "dropout"
+        yield from settings.chosen(*PENALTIES)
+    if isinstance(settings, CrfSettings) and settings.algorithm == "sgd":
+        yield from (name for name in ("l2", "l1") if settings.to_json()[name])

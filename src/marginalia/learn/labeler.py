@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from marginalia.config import suggestion
 from marginalia.corpus.records import Sentence
+from marginalia.corpus.settings import DataSettings
 from marginalia.corpus.source import DataSource
 from marginalia.decode.model import TrainedModel
 from marginalia.decode.structures import STRUCTURES
@@ -21,9 +22,10 @@ from marginalia.decode.tagger import Tagger
 from marginalia.errors import DataError, SettingsError
 from marginalia.evaluate import evaluate
 from marginalia.features.dictionary import Dictionary
+from marginalia.features.settings import FeatureSettings
 from marginalia.learn.api import continued, train
 from marginalia.learn.learners import LEARNERS
-from marginalia.learn.recipe import DATA_SETTINGS, FEATURE_SETTINGS, check_goes_on
+from marginalia.learn.recipe import check_goes_on
 
 _OWN = {
     "structure": "chain",
@@ -123,7 +125,7 @@ class Labeler:
         known = [] if classes is None else list(classes)
         if not self.__sklearn_is_fitted__():
             arguments = self._arguments() | {"passes": 1, "state": True}
-            check_goes_on(arguments["learner"], arguments)
+            check_goes_on(arguments["learner"], bool(arguments.get("boost")))
             return self._take(train(_pairs(X, y), labels=known, sample_weights=weights, **arguments))
         if new := sorted(set(known) - set(self.classes_)):
             raise SettingsError(f"classes: found {new[0]!r}, which was not among those of the first batch.")
@@ -194,10 +196,11 @@ class Labeler:
 
 
 def _check_setting(name: str) -> None:
-    declared = [DATA_SETTINGS, FEATURE_SETTINGS]
+    declared = [DataSettings.declared(), FeatureSettings.declared()]
     declared += [structure.settings for structure in STRUCTURES.values()]
     declared += [learner.settings for learner in LEARNERS.values()]
-    known = {setting.name.replace("-", "_") for settings in declared for setting in settings}
+    names = {name for part in declared for one in part for name in (one.name, *one.formerly)}
+    known = {name.replace("-", "_") for name in names}
     if name not in known:
         raise SettingsError(f"unknown setting '{name}'. {suggestion(name, [*_OWN, *sorted(known)])}")
 

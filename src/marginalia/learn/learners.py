@@ -2,203 +2,239 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Generic, TypeVar
 
 from marginalia import _core
-from marginalia.config import Setting
+from marginalia.config import Setting, Settings, setting
+from marginalia.decode.settings import SearchSettings
 from marginalia.errors import SettingsError
-from marginalia.learn.boosting import BOOST, Boosting
-from marginalia.learn.costs import COSTS
-from marginalia.learn.likelihood import OPTIMISER, PATIENCE, SUPPORT, LikelihoodRun
-from marginalia.learn.online import AVERAGE, CANDIDATES, LOOP, PASSES, OnlineRun
-from marginalia.learn.provenance import SETTINGS as PROVENANCE
-from marginalia.learn.regularisers import SETTINGS as REGULARISERS
-from marginalia.learn.regularisers import check_regularisers
-from marginalia.learn.run import LearnerRun, Setup
+from marginalia.learn.boosting import Boosting
+from marginalia.learn.costs import CostSettings
+from marginalia.learn.likelihood import LikelihoodPatience, LikelihoodRun, PriorSettings
+from marginalia.learn.online import OnlineOptions, OnlineRun, OnlineSettings, checked
+from marginalia.learn.run import LearnerRun, LearnerSettings, Setup
 from marginalia.learn.several import MakeRun, MeanStart, Mixing, ShuffleAverage
 
+L = TypeVar("L", bound=LearnerSettings)
+_PASSES, _MOST_PASSES = "Passes over the training data.", 100_000
 
-class Learner(NamedTuple):
-    """A way to learn: what it is, how it is set and how it runs.
 
-    `needs` are the tiers of the contract that a structure must have for it, as the core knows them. `check`
-    refuses settings that do not go together. `fixed` settings are the learner's own choice: users do not see
-    them, structures do. `goes_on`: it learns example by example, from any weights and any data on.
+@dataclass(frozen=True)
+class Learner(Generic[L]):
+    """A way to learn: what it is, the record of its settings, and how it runs.
+
+    `needs` are the tiers of the contract that a structure must have for it, as the core knows them. `resolve`
+    refuses settings that do not go together, and gives them with what they leave to the learner. `goes_on`:
+    it learns example by example, from any weights and any data on.
     """
 
     help: str
-    settings: tuple[Setting, ...]
-    run: Callable[[Setup], LearnerRun]
+    record: type[L]
+    run: Callable[[Setup, L], LearnerRun]
     needs: frozenset[str]
-    check: Callable[[dict[str, Any]], None] = lambda settings: None
-    fixed: Mapping[str, Any] = {}
+    resolve: Callable[[L], L] = lambda settings: settings
     has_loss: bool = True
     goes_on: bool = False
 
+    @property
+    def settings(self) -> tuple[Setting, ...]:
+        """How it can be set."""
+        return self.record.declared()
 
-def _online(setup: Setup, rule: _core.Rule, *, variances: bool = False) -> LearnerRun:
+
+def _online(setup: Setup, rule: _core.Rule, settings: OnlineSettings, options: OnlineOptions) -> LearnerRun:
     """The run of a rule, with the regularisers that take several models, in rounds if it is boosted."""
 
     def make(member: int) -> OnlineRun:
-        return OnlineRun(setup, rule, variances=variances, member=member)
+        return OnlineRun(setup, rule, options, member=member)
 
     def make_all() -> LearnerRun:
-        run: LearnerRun = _several(setup, make)
-        return MeanStart(setup, make, run) if setup.settings["bpm-init"] else run
+        run = _several(setup, settings, make)
+        return MeanStart(setup, make, settings.bpm_init, run) if settings.bpm_init else run
 
-    return Boosting(setup, make_all) if setup.settings["boost"] else make_all()
+    return Boosting(setup, settings.boost, make_all) if settings.boost else make_all()
 
 
-def _several(setup: Setup, make: MakeRun) -> LearnerRun:
-    if setup.settings["shuffle-average"] > 1:
-        return ShuffleAverage(setup, make)
-    if setup.settings["parallel"] == "mix" and setup.threads > 1:
+def _several(setup: Setup, settings: OnlineSettings, make: MakeRun) -> LearnerRun:
+    if settings.shuffle_average > 1:
+        return ShuffleAverage(setup, make, settings.shuffle_average, settings.shuffle_mean)
+    if settings.parallel == "mix" and setup.threads > 1:
         return Mixing(setup, make)
     return make(0)
 
 
-def _perceptron(setup: Setup) -> LearnerRun:
-    return _online(setup, _core.Rule.perceptron())
+def _perceptron(setup: Setup, settings: OnlineSettings) -> LearnerRun:
+    return _online(setup, _core.Rule.perceptron(), settings, OnlineOptions.of(settings))
 
 
-def _margin(setup: Setup) -> LearnerRun:
-    return _online(setup, _core.Rule.margin(setup.settings["C"]))
+@dataclass(frozen=True, kw_only=True)
+class MarginSettings(OnlineSettings):
+    """Settings of the perceptron with margin."""
+
+    passes: int = setting(100, "Passes over the training data, at most.", 1, _MOST_PASSES)
+    C: float = setting(100.0, "By how much the right output must beat the second best.", 0.0, 1e12)
+    tolerance: float = setting(
+        1e-4,
+        "Stop when the training error changed by less than this share in each of three passes.",
+        0.0,
+        1.0,
+    )
 
 
-def _passive_aggressive(setup: Setup) -> LearnerRun:
-    return _online(setup, _core.Rule.passive_aggressive(setup.settings["variant"], setup.settings["C"]))
+def _margin(setup: Setup, settings: MarginSettings) -> LearnerRun:
+    options = OnlineOptions.of(settings, tolerance=settings.tolerance)
+    return _online(setup, _core.Rule.margin(settings.C), settings, options)
 
 
-def _arow(setup: Setup) -> LearnerRun:
-    return _online(setup, _core.Rule.arow(setup.settings["r"]), variances=True)
+@dataclass(frozen=True, kw_only=True)
+class PassiveAggressiveSettings(CostSettings, OnlineSettings):
+    """Settings of passive-aggressive learning."""
+
+    passes: int = setting(10, _PASSES, 1, _MOST_PASSES)
+    C: float = setting(0.03, "How far one example may move the weights.", 1e-12, 1e12)
+    variant: str = setting("I", "PA without C (0), PA-I or PA-II.", choices=("0", "I", "II"))
 
 
-def _crf(setup: Setup) -> LearnerRun:
-    settings = setup.settings
-    if settings["algorithm"] == "lbfgs":
-        return LikelihoodRun(setup)
-    rule = _core.Rule.gradient(settings["rate"], settings["decay"], setup.sentences, False)
-    kind = "l1-signed" if settings["l1"] else "l2"
-    share = (settings["l1"] or settings["l2"]) / setup.sentences  # what of the prior falls on one example
-    if kind == "l2" and max(settings["rate"], 1.0) * share >= 1.0:  # a step would turn all weights around
-        raise SettingsError(
-            f"setting 'l2': found {settings['l2']} for {setup.sentences} examples and the rate "
-            f"{settings['rate']}, expected less: with algorithm=sgd, l2 and rate * l2 must be below the "
-            "number of examples."
-        )
-    return OnlineRun(setup, rule, penalty=(kind, share))
+def _passive_aggressive(setup: Setup, settings: PassiveAggressiveSettings) -> LearnerRun:
+    rule = _core.Rule.passive_aggressive(settings.variant, settings.C)
+    return _online(setup, rule, settings, OnlineOptions.of(settings))
 
 
-def _maxent(setup: Setup) -> LearnerRun:
-    return LikelihoodRun(setup, local=True)
+@dataclass(frozen=True, kw_only=True)
+class ArowSettings(CostSettings, OnlineSettings):
+    """Settings of AROW."""
+
+    passes: int = setting(10, _PASSES, 1, _MOST_PASSES)
+    r: float = setting(1.0, "How much a weight's variance resists to one example.", 1e-12, 1e12)
 
 
-def _check_crf(settings: dict[str, Any]) -> None:
-    settings["passes"] = settings["passes"] or (500 if settings["algorithm"] == "lbfgs" else 30)
-    if settings["algorithm"] == "sgd" and settings["l1"] and settings["l2"]:
-        raise SettingsError(
-            "algorithm=sgd takes l1 or l2, not both (l2 is 0.3 unless you set it): set one to 0."
-        )
+def _arow(setup: Setup, settings: ArowSettings) -> LearnerRun:
+    options = OnlineOptions.of(settings, variances=True)
+    return _online(setup, _core.Rule.arow(settings.r), settings, options)
 
 
-_ONLINE = (AVERAGE, CANDIDATES, *LOOP, *REGULARISERS, BOOST, *PROVENANCE)
-_CRF = (
-    Setting(
-        "passes",
+@dataclass(frozen=True, kw_only=True)
+class _SgdSettings(Settings):
+    rate: float = setting(0.1, "sgd: learning rate of the first pass.", 0.0, 1e6)
+    decay: float = setting(0.85, "sgd: by what the rate is multiplied from pass to pass.", 0.0, 1.0)
+    shuffle: bool = setting(True, "Visit the sentences in a new order in every pass (by seed).")
+
+
+@dataclass(frozen=True, kw_only=True)
+class CrfSettings(PriorSettings, _SgdSettings, LikelihoodPatience):
+    """Settings of conditional random fields."""
+
+    passes: int = setting(
         0,
         "Evaluations of the likelihood, or passes of sgd, at most; 0: 500 for lbfgs, 30 for sgd.",
         0,
-        100_000,
-    ),
-    Setting(
-        "algorithm", "lbfgs", "lbfgs: all examples at once; sgd: one after another.", choices=("lbfgs", "sgd")
-    ),
-    *OPTIMISER,
-    SUPPORT,
-    Setting("rate", 0.1, "sgd: learning rate of the first pass.", 0.0, 1e6),
-    Setting("decay", 0.85, "sgd: by what the rate is multiplied from pass to pass.", 0.0, 1.0),
-    LOOP[0],
-    PATIENCE,
-)
-LEARNERS: dict[str, Learner] = {
+        _MOST_PASSES,
+    )
+    algorithm: str = setting(
+        "lbfgs", "lbfgs: all examples at once; sgd: one after another.", choices=("lbfgs", "sgd")
+    )
+
+    @property
+    def shuffles(self) -> bool:
+        """Whether examples are visited in a new order in every pass."""
+        return self.shuffle
+
+    @property
+    def state_kind(self) -> tuple[object, ...]:
+        """What the parts of a state depend on."""
+        return self.algorithm, self.prior
+
+
+def _resolve_crf(settings: CrfSettings) -> CrfSettings:
+    """With the number of passes; sgd has one prior at most."""
+    if settings.algorithm == "sgd" and settings.l1 and settings.l2:
+        raise SettingsError(
+            "algorithm=sgd takes l1 or l2, not both (l2 is 0.3 unless you set it): set one to 0."
+        )
+    usual = 500 if settings.algorithm == "lbfgs" else 30
+    return replace(settings, passes=settings.passes or usual)
+
+
+def _crf(setup: Setup, settings: CrfSettings) -> LearnerRun:
+    if settings.algorithm == "lbfgs":
+        return LikelihoodRun(setup, settings)
+    rule = _core.Rule.gradient(settings.rate, settings.decay, setup.sentences, False)
+    kind = "l1-signed" if settings.l1 else "l2"
+    share = (settings.l1 or settings.l2) / setup.sentences  # what of the prior falls on one example
+    if kind == "l2" and max(settings.rate, 1.0) * share >= 1.0:  # a step would turn all weights around
+        raise SettingsError(
+            f"setting 'l2': found {settings.l2} for {setup.sentences} examples and the rate "
+            f"{settings.rate}, expected less: with algorithm=sgd, l2 and rate * l2 must be below the "
+            "number of examples."
+        )
+    return OnlineRun(setup, rule, OnlineOptions(penalty=(kind, share), support=settings.support))
+
+
+@dataclass(frozen=True, kw_only=True)
+class MaxentSettings(PriorSettings, SearchSettings, LikelihoodPatience):
+    """Settings of maximum entropy models: each label is a choice given those before it."""
+
+    passes: int = setting(500, "Evaluations of the likelihood, at most.", 1, _MOST_PASSES)
+    normalise: str = setting("steps", "What probabilities are of: each choice.", hidden=True)
+
+    @property
+    def state_kind(self) -> tuple[object, ...]:
+        """What the parts of a state depend on."""
+        return (self.prior,)
+
+
+def _maxent(setup: Setup, settings: MaxentSettings) -> LearnerRun:
+    return LikelihoodRun(setup, settings, local=True)
+
+
+LEARNERS: dict[str, Learner[Any]] = {
     "perceptron": Learner(
         "Collins' perceptron, averaged",
-        (PASSES, *_ONLINE),
+        OnlineSettings,
         _perceptron,
         _core.Rule.perceptron().needs,
-        check_regularisers,
+        checked,
         has_loss=False,
         goes_on=True,
     ),
     "margin": Learner(
         "the perceptron, which also learns from close second bests",
-        (
-            Setting("passes", 100, "Passes over the training data, at most.", 1, 100_000),
-            Setting("C", 100.0, "By how much the right output must beat the second best.", 0.0, 1e12),
-            Setting(
-                "tolerance",
-                1e-4,
-                "Stop when the training error changed by less than this share in each of three passes.",
-                0.0,
-                1.0,
-            ),
-            *_ONLINE,
-        ),
+        MarginSettings,
         _margin,
         _core.Rule.margin(1.0).needs,
-        check_regularisers,
+        checked,
         has_loss=False,
         goes_on=True,
     ),
     "pa": Learner(
         "passive-aggressive: the smallest change that makes the example right",
-        (
-            PASSES,
-            Setting("C", 0.03, "How far one example may move the weights.", 1e-12, 1e12),
-            Setting("variant", "I", "PA without C (0), PA-I or PA-II.", choices=("0", "I", "II")),
-            COSTS,
-            *_ONLINE,
-        ),
+        PassiveAggressiveSettings,
         _passive_aggressive,
         _core.Rule.passive_aggressive("I", 1.0).needs,
-        check_regularisers,
+        checked,
         goes_on=True,
     ),
     "arow": Learner(
         "adaptive: weights that were seen often move less",
-        (
-            PASSES,
-            Setting("r", 1.0, "How much a weight's variance resists to one example.", 1e-12, 1e12),
-            COSTS,
-            *_ONLINE,
-        ),
+        ArowSettings,
         _arow,
         _core.Rule.arow(1.0).needs,
-        check_regularisers,
+        checked,
         goes_on=True,
     ),
     "maxent": Learner(
         "maximum entropy: each label a choice given those before it",
-        (
-            Setting("passes", 500, "Evaluations of the likelihood, at most.", 1, 100_000),
-            *OPTIMISER,
-            SUPPORT,
-            Setting(
-                "search", "exact", "How outputs are found: exactly or by beam.", choices=("exact", "beam")
-            ),
-            Setting("beam", 20, "Candidates of the beam.", 1, 100_000),
-            PATIENCE,
-        ),
+        MaxentSettings,
         _maxent,
         _core.Rule.gradient(0.1, 1.0, 1, True).needs,
-        fixed={"normalise": "steps"},
     ),
     "crf": Learner(
         "conditional random field: probabilities of whole outputs",
-        _CRF,
+        CrfSettings,
         _crf,
         _core.Rule.gradient(0.1, 1.0, 1, False).needs,
-        _check_crf,
+        _resolve_crf,
     ),
 }

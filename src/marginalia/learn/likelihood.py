@@ -8,44 +8,59 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
 from marginalia import _core
-from marginalia.config import Setting
+from marginalia.config import Settings, setting
 from marginalia.decode.threads import in_order
 from marginalia.errors import ModelError
-from marginalia.learn.run import Batch, Batches, Counts, Setup, State
+from marginalia.learn.run import Batch, Batches, Counts, LearnerSettings, Setup, State
 
 Vector = npt.NDArray[np.float64]
 
-SUPPORT = Setting(
-    "support",
-    "gold",
-    "Which weights there are: a feature with the labels it is seen with in the data, or with all labels.",
-    choices=("gold", "all"),
-)
-PATIENCE = Setting(
-    "patience",
-    20,
-    "With dev data, stop after so many passes (evaluations) without a better score; 0 never stops.",
-    0,
-    100_000,
-)
-OPTIMISER = (
-    Setting("l2", 0.3, "Strength of the Gaussian prior: l2 / 2 times the sum of squared weights.", 0.0, 1e9),
-    Setting("l1", 0.0, "Strength of the Laplace prior: l1 times the sum of absolute weights.", 0.0, 1e9),
-    Setting("memory", 10, "How many steps L-BFGS remembers.", 1, 1000),
-    Setting(
-        "tolerance",
+
+@dataclass(frozen=True, kw_only=True)
+class PriorSettings(Settings):
+    """Settings of priors, of their optimiser, and of which weights there are."""
+
+    l2: float = setting(
+        0.3, "Strength of the Gaussian prior: l2 / 2 times the sum of squared weights.", 0.0, 1e9
+    )
+    l1: float = setting(0.0, "Strength of the Laplace prior: l1 times the sum of absolute weights.", 0.0, 1e9)
+    memory: int = setting(10, "How many steps L-BFGS remembers.", 1, 1000)
+    tolerance: float = setting(
         5e-3,
         "Stop when ten iterations have changed the objective by less than this share; 0 never stops.",
         0.0,
         1.0,
-    ),
-)
+    )
+    support: str = setting(
+        "gold",
+        "Which weights there are: a feature with the labels it is seen with in the data, or with all labels.",
+        choices=("gold", "all"),
+    )
+
+    @property
+    def prior(self) -> str:
+        """The stronger kind of prior."""
+        return "l2" if self.l2 else "l1" if self.l1 else "none"
+
+
+@dataclass(frozen=True, kw_only=True)
+class LikelihoodPatience(LearnerSettings):
+    """Settings of the loop, where a pass may be one evaluation of the likelihood."""
+
+    patience: int = setting(
+        20,
+        "With dev data, stop after so many passes (evaluations) without a better score; 0 never stops.",
+        0,
+        100_000,
+    )
+
 
 # The examples of an evaluation are summed in so many parts, in this order, on however many threads: that
 # makes the result the same for any number of them.
@@ -63,8 +78,8 @@ class LikelihoodRun:
     round = None
     has_mistakes = False
 
-    def __init__(self, setup: Setup, *, local: bool = False) -> None:
-        self._setup, self._local = setup, local
+    def __init__(self, setup: Setup, settings: PriorSettings, *, local: bool = False) -> None:
+        self._setup, self._settings, self._local = setup, settings, local
         self._room = _core.WeightTable(len(setup.index) + 1, setup.structure.constants)
         self._resumed: State | None = None
         self._values: list[float] = []
@@ -87,21 +102,21 @@ class LikelihoodRun:
 
     def prepare(self, batches: Batches) -> None:
         """Make room for the weights that the examples support, and count what is observed."""
-        settings, structure = self._setup.settings, self._setup.structure
+        settings, structure = self._settings, self._setup.structure
         for batch in batches():
-            structure.batch(batch.examples).make_room(self._room, settings["support"] == "all")
+            structure.batch(batch.examples).make_room(self._room, settings.support == "all")
         self._rows = self._room.current.compact()
         del self._room
         self._observed = np.zeros(len(self._rows))
         for batch in batches():
             examples = structure.batch(batch.examples)
             examples.count_gold(self._rows, batch.sample_weights, self._observed)
-        self._seen = self._expected(batches) if settings["partial"] else self._observed
+        self._seen = self._expected(batches) if self._setup.partial else self._observed
         self._gradient, self._log_z = np.zeros(len(self._rows)), 0.0
         self._spare: list[Vector] = []
         self._scale = self._scales()
         self._optimiser = self._resumed_optimiser() or _core.Lbfgs(
-            self._rows.weights / self._scale, settings["memory"], settings["l1"]
+            self._rows.weights / self._scale, settings.memory, settings.l1
         )
         self._rows.weights = self._optimiser.x * self._scale
 
@@ -120,10 +135,10 @@ class LikelihoodRun:
         The objective curves more for features that are seen often; with coordinates that make up for some of
         it L-BFGS needs a third of the iterations. An L1 term needs the weights as they are.
         """
-        settings = self._setup.settings
-        if settings["l1"]:
+        settings = self._settings
+        if settings.l1:
             return np.ones(len(self._rows))
-        return np.asarray((settings["l2"] + (self._seen + 1) / 10) ** -0.25, np.float64)
+        return np.asarray((settings.l2 + (self._seen + 1) / 10) ** -0.25, np.float64)
 
     def _resumed_optimiser(self) -> _core.Lbfgs | None:
         """What a state remembers, if it is one of the same objective; its weights serve any other."""
@@ -137,8 +152,8 @@ class LikelihoodRun:
                 raise ValueError("its parts disagree in size")
             if not len(state["gradient"]):  # nothing was evaluated yet
                 return None
-            settings, (value, length, trials) = self._setup.settings, state["search"].tolist()
-            memory, l1 = settings["memory"], settings["l1"]
+            value, length, trials = state["search"].tolist()
+            memory, l1 = self._settings.memory, self._settings.l1
             self._values = state["values"].tolist()
             return _core.Lbfgs.resumed(
                 state["point"], state["gradient"], value, length, trials, steps, changes, memory, l1
@@ -152,7 +167,7 @@ class LikelihoodRun:
         digest = hashlib.blake2b(digest_size=16)
         for array in (outputs, ends, self._seen):
             digest.update(np.ascontiguousarray(array).data)
-        digest.update(repr([float(self._setup.settings[name]) for name in ("l1", "l2")]).encode())
+        digest.update(repr([float(self._settings.l1), float(self._settings.l2)]).encode())
         return np.frombuffer(digest.digest(), np.uint8)
 
     def learn(self, batch: Batch, counts: Counts) -> Iterator[Counts]:
@@ -175,7 +190,7 @@ class LikelihoodRun:
 
     def end_pass(self, counts: Counts) -> None:
         """Tell the optimiser what the sums are, and take the point it wants next."""
-        x, l2 = self._optimiser.x * self._scale, self._setup.settings["l2"]
+        x, l2 = self._optimiser.x * self._scale, self._settings.l2
         value = self._log_z - _core.dot(self._rows.weights, self._observed) + l2 / 2 * _core.dot(x, x)
         self._gradient += l2 * x - self._observed
         self._gradient *= self._scale
@@ -189,7 +204,7 @@ class LikelihoodRun:
         self.converged = answer == "stuck" or self._is_flat()
 
     def _is_flat(self) -> bool:
-        values, tolerance = self._values, self._setup.settings["tolerance"]
+        values, tolerance = self._values, self._settings.tolerance
         if len(values) <= _PERIOD or not tolerance:
             return False
         return bool(values[-1 - _PERIOD] - values[-1] < tolerance * abs(values[-1]))

@@ -5,39 +5,120 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from marginalia import _core
-from marginalia.config import Setting
-from marginalia.learn.regularisers import dropout_of, penalty_of
-from marginalia.learn.run import Batch, Batches, Counts, Setup, State, checked_count, rows_of_cells
+from marginalia.config import setting
+from marginalia.decode.settings import VoteSettings
+from marginalia.errors import SettingsError
+from marginalia.learn.boosting import BoostSettings
+from marginalia.learn.provenance import ProvenanceSettings
+from marginalia.learn.regularisers import NOTHING_HIDDEN, Hidden, RegulariserSettings
+from marginalia.learn.run import (
+    Batch,
+    Batches,
+    Counts,
+    LearnerSettings,
+    Setup,
+    State,
+    checked_count,
+    rows_of_cells,
+)
 
-PASSES = Setting("passes", 10, "Passes over the training data.", 1, 100_000)
-AVERAGE = Setting(
-    "average",
-    "mean",
-    "Which weights to keep: the mean over all steps, the last, or all of them, which then vote.",
-    choices=("mean", "none", "vote"),
-)
-CANDIDATES = Setting(
-    "candidates",
-    20,
-    "With average=vote: among how many of the outputs that the mean weights like best.",
-    1,
-    100_000,
-)
-LOOP = (
-    Setting("shuffle", True, "Visit the sentences in a new order in every pass (by seed)."),
-    Setting(
-        "patience",
-        3,
-        "With dev data, stop after so many passes without a better score; 0 never stops.",
-        0,
-        100_000,
-    ),
-)
+
+@dataclass(frozen=True, kw_only=True)
+class LoopSettings(LearnerSettings):
+    """Settings of learners that go from example to example."""
+
+    shuffle: bool = setting(True, "Visit the sentences in a new order in every pass (by seed).")
+    patience: int = setting(
+        3, "With dev data, stop after so many passes without a better score; 0 never stops.", 0, 100_000
+    )
+
+    @property
+    def shuffles(self) -> bool:
+        """Whether examples are visited in a new order in every pass."""
+        return self.shuffle
+
+
+@dataclass(frozen=True, kw_only=True)
+class OnlineSettings(VoteSettings, LoopSettings, RegulariserSettings, BoostSettings, ProvenanceSettings):
+    """Settings of online learners."""
+
+    passes: int = setting(10, "Passes over the training data.", 1, 100_000)
+
+    @property
+    def state_kind(self) -> tuple[object, ...]:
+        """What the parts of a state depend on."""
+        return self.average == "vote", self.shuffle_average, self.penalty[0], self.boost > 0
+
+    def chosen(self, *names: str) -> list[str]:
+        """Which of these make training more than plain updates of one model."""
+        on = {
+            "l2": self.l2,
+            "l1": self.l1,
+            "l1-cumulative": self.l1_cumulative,
+            "shuffle-average": self.shuffle_average > 1,
+            "bpm-init": self.bpm_init,
+            "parallel=mix": self.parallel == "mix",
+            "boost": self.boost,
+        }
+        return [name for name in names if on[name]]
+
+
+PENALTIES = ("l2", "l1", "l1-cumulative")
+S = TypeVar("S", bound=OnlineSettings)
+
+
+def checked(settings: S) -> S:
+    """The settings; what does not go together is refused, before anything is read."""
+    penalties = settings.chosen(*PENALTIES)
+    if len(penalties) > 1:
+        raise SettingsError(f"found the penalties {' and '.join(penalties)}, expected one of them.")
+    settings.dropout_chances()
+    clashes = settings.chosen(*PENALTIES, "bpm-init", "boost", "shuffle-average", "parallel=mix")
+    if settings.provenance and clashes:
+        raise SettingsError(
+            "provenance=on needs weights that are sums of one model's updates, and does not go with "
+            f"{', '.join(clashes)}."
+        )
+    if len(settings.chosen("shuffle-average", "parallel=mix")) > 1:
+        raise SettingsError("found shuffle-average and parallel=mix, expected one of them.")
+    if settings.chosen("shuffle-average", "bpm-init") and not settings.shuffle:
+        raise SettingsError("shuffle-average and bpm-init need shuffle=on: their models differ in the order.")
+    clashes = settings.chosen(*PENALTIES, "shuffle-average", "bpm-init", "parallel=mix", "boost")
+    if settings.average == "vote" and clashes:
+        raise SettingsError(f"average=vote keeps plain updates and does not go with {', '.join(clashes)}.")
+    return settings
+
+
+@dataclass(frozen=True)
+class OnlineOptions:
+    """How a run of an update rule is set: those settings of its learner that it looks at.
+
+    `support`: which weights there are, of a rule that follows gradients; None: it looks for outputs.
+    """
+
+    average: str = "none"
+    penalty: tuple[str, float] = ("none", 0.0)
+    dropout: Hidden = NOTHING_HIDDEN
+    provenance: bool = False
+    tolerance: float = 0.0
+    variances: bool = False
+    support: str | None = None
+
+    @classmethod
+    def of(
+        cls, settings: OnlineSettings, *, tolerance: float = 0.0, variances: bool = False
+    ) -> OnlineOptions:
+        """Those of an online learner."""
+        hidden = settings.dropout_chances()
+        return cls(settings.average, settings.penalty, hidden, settings.provenance, tolerance, variances)
+
 
 _SMALLEST_SLICE = 64  # sentences: every slice begins with work that grows with the labels squared
 _SLICE_SECONDS = 0.2  # how long the core may run before Python sees Ctrl-C or draws progress
@@ -49,41 +130,30 @@ class OnlineRun:
     extra_passes = 0
     round = None
 
-    def __init__(
-        self,
-        setup: Setup,
-        rule: _core.Rule,
-        *,
-        penalty: tuple[str, float] | None = None,
-        variances: bool = False,
-        member: int = 0,
-    ) -> None:
-        self._setup, self._rule, self._member = setup, rule, member
-        self._support = setup.settings.get("support")
-        self.has_mistakes = self._support is None  # a rule that follows gradients looks for no outputs
-        self._vote = setup.settings.get("average") == "vote"
-        self._keeps_lessons = bool(setup.settings.get("provenance"))
+    def __init__(self, setup: Setup, rule: _core.Rule, options: OnlineOptions, *, member: int = 0) -> None:
+        self._setup, self._rule, self._options, self._member = setup, rule, options, member
+        self.has_mistakes = options.support is None  # a rule that follows gradients looks for no outputs
+        self._vote = options.average == "vote"
         self.weights = _core.WeightTable(
             len(setup.index) + 1,
             setup.structure.constants,
-            *(penalty or penalty_of(setup.settings)),
-            variances,
+            *options.penalty,
+            options.variances,
             self._vote,
-            self._keeps_lessons,
+            options.provenance,
         )
-        self._dropout = dropout_of(setup.settings)
         self.step = 0
         self._slice = _SMALLEST_SLICE
-        self._settling = _Settling(setup.settings.get("tolerance", 0.0) if self.has_mistakes else 0.0)
+        self._settling = _Settling(options.tolerance)
         self.converged = False
 
     def prepare(self, batches: Batches) -> None:
         """A rule that follows gradients learns the weights that the data support, and no others."""
-        if self._support is None:
+        if self._options.support is None:
             return
         for batch in batches():
             examples = self._setup.structure.batch(batch.examples)
-            examples.make_room(self.weights, self._support == "all")
+            examples.make_room(self.weights, self._options.support == "all")
 
     def learn(self, batch: Batch, counts: Counts) -> Iterator[Counts]:
         """One visit to each example; yields the running counts several times a second."""
@@ -103,7 +173,7 @@ class OnlineRun:
                     part,
                     before,
                     batch.sample_weights,
-                    *self._dropout,
+                    *self._options.dropout,
                     seed,
                     batch.first,
                     loss,
@@ -134,11 +204,11 @@ class OnlineRun:
 
     @property
     def _averages(self) -> bool:
-        return bool(self._setup.settings.get("average", "none") != "none")
+        return self._options.average != "none"
 
     def lessons(self) -> _core.Lessons | None:
         """What each example has of the finished weights."""
-        return self.weights.lessons(self.step if self._averages else 0) if self._keeps_lessons else None
+        return self.weights.lessons(self.step if self._averages else 0) if self._options.provenance else None
 
     def voters(self) -> tuple[_core.WeightTable, int] | None:
         """All versions of the weights so far, if they vote."""

@@ -23,6 +23,7 @@ from marginalia.learn.data import MakeExtraction, ReadData, TrainingSet, read_da
 from marginalia.learn.dev import DevSet
 from marginalia.learn.learners import LEARNERS
 from marginalia.learn.recipe import Recipe, check_start
+from marginalia.learn.regularisers import RegulariserSettings
 from marginalia.learn.run import Setup
 from marginalia.learn.samples import SampleWeights, class_weights_of
 from marginalia.learn.training import Training, TrainingParts
@@ -52,10 +53,11 @@ def prepare(
     structure = _structure_of(recipe, features.program, read)
     examples = TrainingSet(source, read, structure)
     samples = SampleWeights(
-        sample_weights, class_weights_of(recipe.settings, read.coder.labels), examples.units
+        sample_weights, class_weights_of(recipe.settings.data, read.coder.labels), examples.units
     )
     setup = _setup_of(recipe, read, structure, max(threads, 1))
-    run, kind = LEARNERS[recipe.learner].run(setup), kind_of(recipe.structure)
+    run = LEARNERS[recipe.learner].run(setup, recipe.settings.learner)
+    kind = kind_of(recipe.structure)
     extraction = features.extraction(recipe, source.layout)(examples.index)
     dev_set = None if held_out is None else DevSet(kind, held_out, extraction, read.coder)
     passes = 0 if warm is None else warm.start(run, len(read.coder.labels), recipe)
@@ -81,15 +83,15 @@ def prepare(
 
 def _training_source(source: DataSource, recipe: Recipe, start: SavedModel | None) -> DataSource:
     """The source, read as the recipe says, and with the columns and the label of a model to begin with."""
-    settings = recipe.settings
+    data = recipe.settings.data
     if start is not None:
         check_start(recipe, start)
         source = replace(source, columns=source.columns or start.columns, label=source.label or start.label)
     return replace(
         source,
-        whole_documents=settings["unit"] == "document",
-        partial=settings["partial"],
-        stream=settings["stream"],
+        whole_documents=data.whole_documents,
+        partial=data.partial,
+        stream=data.stream,
     )
 
 
@@ -109,11 +111,12 @@ class Features:
         """How features are taken from data of a layout."""
         kind = STRUCTURES[recipe.structure]
         compiled = kind.compile(self.program, layout.columns, self.phrases)
-        return lambda index: kind.extraction(compiled, index, recipe.settings)
+        options = recipe.settings.options()
+        return lambda index: kind.extraction(compiled, index, options)
 
     def for_training(self, recipe: Recipe, layout: Layout) -> MakeExtraction:
         """The same as training sees them, which may not see all phrases of a dictionary."""
-        hidden = recipe.settings["dictionary-dropout"]
+        hidden = recipe.settings.features.dictionary_dropout
         lists = {name: self.phrases[name] for name in self.program.dictionary}
         thinned = {name: phrases.thinned(hidden, recipe.seed) for name, phrases in lists.items()}
         return replace(self, phrases=self.phrases | thinned).extraction(recipe, layout)
@@ -157,26 +160,34 @@ def _check_attributes(program: Program, source: DataSource | None) -> None:
 
 def _fitted(recipe: Recipe, program: Program, coder: LabelCoder) -> tuple[Recipe, list[str]]:
     """The recipe with settings that the data decide, and what users should know of it."""
-    settings, notes = STRUCTURES[recipe.structure].fit_settings(recipe.settings, coder.lengths)
+    own, notes = STRUCTURES[recipe.structure].fit_settings(recipe.settings.structure, coder.lengths)
     left_out = [f"left out for want of columns: {line}" for line in program.left_out]
-    return replace(recipe, settings=settings), [*left_out, *notes]
+    return replace(recipe, settings=replace(recipe.settings, structure=own)), [*left_out, *notes]
 
 
 def _structure_of(recipe: Recipe, program: Program, read: ReadData) -> StructureInTraining:
     kind, coder = STRUCTURES[recipe.structure], read.coder
-    costs = costs_of(recipe.settings, coder.labels)
-    return kind.training(coder.labels, coder.encoding, recipe.settings, program, read.extraction, costs)
+    settings, costs = recipe.settings, costs_of(recipe.settings.learner, coder.labels)
+    return kind.training(coder.labels, coder.encoding, settings.options(), program, read.extraction, costs)
 
 
 def _setup_of(recipe: Recipe, read: ReadData, structure: StructureInTraining, threads: int) -> Setup:
-    labels = list(read.coder.labels)
     return Setup(
-        structure, read.index, labels, recipe.settings, recipe.seed, threads, read.units, read.fingerprint
+        structure,
+        read.index,
+        list(read.coder.labels),
+        recipe.settings.learner,
+        recipe.seed,
+        threads,
+        read.units,
+        read.fingerprint,
+        recipe.settings.data.partial,
     )
 
 
 def _notes_of(recipe: Recipe, coder: LabelCoder, threads: int, start: SavedModel | None) -> Iterator[str]:
-    if recipe.settings.get("parallel") == "mix" and threads == 1:
+    learner = recipe.settings.learner
+    if isinstance(learner, RegulariserSettings) and learner.parallel == "mix" and threads == 1:
         yield "parallel=mix needs --threads of at least 2: there is one model"
     if coder.repaired:
         yield f"repaired {coder.repaired} labels that {coder.scheme} does not allow"

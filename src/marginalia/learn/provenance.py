@@ -4,43 +4,28 @@ core/weights/lessons.hpp, the formulas in docs/provenance.md."""
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
-from marginalia.config import Setting
+from marginalia.config import Settings, setting
 from marginalia.corpus.blocks import Block
-from marginalia.errors import SettingsError
 from marginalia.model.provenance import Arrays
 
-SETTINGS = (
-    Setting(
-        "provenance", False, "Keep in the model which training examples taught each weight, and how much."
-    ),
-    Setting(
-        "lessons",
+
+@dataclass(frozen=True, kw_only=True)
+class ProvenanceSettings(Settings):
+    """Settings of provenance."""
+
+    provenance: bool = setting(
+        False, "Keep in the model which training examples taught each weight, and how much."
+    )
+    lessons: int = setting(
         10,
         "With provenance=on: how many examples of each weight, those that taught it most; 0: all.",
         0,
         2**31,
-    ),
-)
-_CLASHES = ("l2", "l1", "l1-cumulative", "bpm-init", "boost")
-
-
-def check_provenance_settings(settings: Mapping[str, Any]) -> None:
-    """Refuses what makes weights anything but sums of updates."""
-    if not settings["provenance"]:
-        return
-    found = [name for name in _CLASHES if settings[name]]
-    found += ["shuffle-average"] if settings["shuffle-average"] > 1 else []
-    found += ["parallel=mix"] if settings["parallel"] == "mix" else []
-    if found:
-        raise SettingsError(
-            f"provenance=on needs weights that are sums of one model's updates, and does not go with "
-            f"{', '.join(found)}."
-        )
+    )
 
 
 class Origins:

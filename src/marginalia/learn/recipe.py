@@ -2,69 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from marginalia.config import Scalar, Setting, resolve, suggestion
-from marginalia.corpus.schemes import SCHEMES
+from marginalia.config import Scalar, Setting, Settings, checked_names, suggestion
+from marginalia.corpus.settings import DataSettings
+from marginalia.decode.settings import SearchSettings, StructureOptions
 from marginalia.decode.structures import STRUCTURES
 from marginalia.errors import SettingsError
 from marginalia.features.dictionary import Dictionary
+from marginalia.features.settings import FeatureSettings
+from marginalia.learn.boosting import BoostSettings
 from marginalia.learn.fitting import check_fit
 from marginalia.learn.learners import LEARNERS
-from marginalia.learn.samples import CLASS_WEIGHTS, parse_class_weights
+from marginalia.learn.likelihood import PriorSettings
+from marginalia.learn.regularisers import RegulariserSettings
+from marginalia.learn.run import LearnerSettings
+from marginalia.learn.samples import parse_class_weights
 from marginalia.model import SavedModel
 
-DATA_SETTINGS = (
-    Setting(
-        "scheme",
-        "auto",
-        "Label scheme of the data; auto detects it, none means plain tags.",
-        choices=("auto", "none", *SCHEMES),
-    ),
-    Setting(
-        "encode",
-        "auto",
-        "Scheme to train in; tagging translates back. auto: IOBES if the data have IOB1 or IOE1, else same.",
-        choices=("auto", "same", *SCHEMES),
-    ),
-    Setting(
-        "repair",
-        False,
-        "Repair labels that the scheme does not allow (they are counted) instead of refusing.",
-    ),
-    Setting(
-        "partial",
-        False,
-        "Labels may leave open what is right: any (_), one of several, or known by type or by prefix only.",
-    ),
-    Setting(
-        "unit",
-        "sentence",
-        "What is labelled at once: a sentence, or a document with its sentences joined.",
-        choices=("sentence", "document"),
-    ),
-    CLASS_WEIGHTS,
-    Setting(
-        "state",
-        False,
-        "Keep in the model all that learning needs to go on exactly where it stopped; makes it larger.",
-    ),
-    Setting("diagnostics", False, "Measure the margin on the training data at the end (inspect shows it)."),
-    Setting("stream", False, "Read the training file again in every pass instead of keeping it in memory."),
-)
-FEATURE_SETTINGS = (
-    Setting("cutoff", 0, "Keep only features seen at least so many times in training.", 0, 2**31),
-    Setting(
-        "dictionary-dropout",
-        0.5,
-        "Hide this share of a dictionary's phrases in training, lest the model relies on it alone.",
-        0.0,
-        1.0,
-    ),
-    Setting("names", True, "Keep the features' names in the model, for inspect; off makes it smaller."),
-)
+
+@dataclass(frozen=True)
+class RunSettings:
+    """All settings of a training run: of the data, the features, the structure and the learner."""
+
+    data: DataSettings
+    features: FeatureSettings
+    structure: Settings
+    learner: LearnerSettings
+
+    def to_json(self) -> dict[str, Scalar]:
+        """All values by name, for the model file."""
+        parts = (self.data, self.features, self.structure, self.learner)
+        return {name: value for part in parts for name, value in part.to_json().items()}
+
+    def options(self) -> StructureOptions[Any]:
+        """What a structure in training depends on."""
+        learner = self.learner
+        return StructureOptions(
+            self.structure,
+            learner if isinstance(learner, SearchSettings) else SearchSettings(),
+            self.features.cutoff,
+            supported_only=isinstance(learner, PriorSettings),
+            hides_input=isinstance(learner, RegulariserSettings) and learner.hides_input,
+        )
 
 
 @dataclass(frozen=True)
@@ -94,12 +76,12 @@ TASKS: dict[str, Task] = {
 class Recipe:
     """Everything that decides what is trained, but for the data."""
 
-    structure: str = "chain"
-    features: str = "fields"
-    learner: str = "perceptron"
-    seed: int = 1
-    lists: Mapping[str, str] = field(default_factory=dict)
-    settings: dict[str, Any] = field(default_factory=dict)
+    structure: str
+    features: str
+    learner: str
+    seed: int
+    lists: Mapping[str, str]
+    settings: RunSettings
     own_features: bool = False  # were they chosen, or are they the usual ones?
     dictionary: Dictionary | None = None
 
@@ -121,26 +103,34 @@ def make_recipe(
         raise SettingsError(f"seed: found {seed!r}, expected a whole number from 0 to 2^63 - 1.")
     if dictionary is not None and not dictionary:
         raise SettingsError("dictionary: there is no phrase in it.")
-    _check_learner(structure, learner, settings or {})
-    resolved = resolve(declared(structure, learner), chosen.settings | dict(settings or {}))
-    parse_class_weights(resolved)
-    LEARNERS[learner].check(resolved)
-    resolved |= LEARNERS[learner].fixed
-    _check_structure(structure, learner, resolved)
+    known = declared(structure, learner)
+    _check_learner(known, learner, settings or {})
+    resolved = _resolved(structure, learner, checked_names(known, chosen.settings | dict(settings or {})))
     own = bool(features or task or lists or dictionary)
     features = features or STRUCTURES[structure].features or chosen.features
     return Recipe(structure, features, learner, seed, dict(lists or {}), resolved, own, dictionary)
 
 
-def goes_on(learner: str, settings: Mapping[str, Any]) -> bool:
+def _resolved(structure: str, learner: str, given: Mapping[str, object]) -> RunSettings:
+    """The settings of a run, given or by default, with what they leave to learner and structure."""
+    kind, how = STRUCTURES[structure], LEARNERS[learner]
+    data, features = DataSettings.of(given), FeatureSettings.of(given)
+    own, learners = kind.record.of(given), how.record.of(given)
+    parse_class_weights(data)
+    settings = RunSettings(data, features, own, how.resolve(learners))
+    _check_fit(structure, learner, settings)
+    return replace(settings, data=_spelled_as(structure, data))
+
+
+def goes_on(learner: str, boosted: bool) -> bool:
     """Whether models are learned example by example, so that learning can go on with any data."""
-    return learner in LEARNERS and LEARNERS[learner].goes_on and not settings.get("boost")
+    return learner in LEARNERS and LEARNERS[learner].goes_on and not boosted
 
 
-def check_goes_on(learner: str, settings: Mapping[str, Any]) -> None:
+def check_goes_on(learner: str, boosted: bool) -> None:
     """An error unless learning can go on with any data."""
-    if not goes_on(learner, settings):
-        which = "a boosted model" if settings.get("boost") else f"the learner {learner}"
+    if not goes_on(learner, boosted):
+        which = "a boosted model" if boosted else f"the learner {learner}"
         able = ", ".join(name for name, learner in LEARNERS.items() if learner.goes_on)
         raise SettingsError(
             f"{which} learns from all its data at once: correct the model instead (fix), or train it again "
@@ -150,16 +140,13 @@ def check_goes_on(learner: str, settings: Mapping[str, Any]) -> None:
 
 def recipe_of(saved: SavedModel, passes: int) -> Recipe:
     """What a model was trained with, to train it further."""
-    check_goes_on(saved.learner, saved.settings)
-    known = {setting.name for setting in declared(saved.structure, saved.learner)}
-    own = {name: value for name, value in saved.settings.items() if name in known}
+    check_goes_on(saved.learner, saved.settings_as(BoostSettings).boost > 0)
+    own: dict[str, object] = {}
+    for record in _records(saved.structure, saved.learner).values():
+        values = saved.settings_as(record).to_json()
+        own |= {setting.name: values[setting.name] for setting in record.declared()}
     settings = own | {"scheme": "auto", "encode": "auto", "passes": passes}  # the model brings its own
     return make_recipe(structure=saved.structure, learner=saved.learner, seed=saved.seed, settings=settings)
-
-
-# What the weights of a model depend on: a run that begins with it has the same.
-_INHERITED = {"order": 1, "legal": True, "unit": "sentence"}
-_KEPT = ("max-length",)  # the same, unless another is given
 
 
 def recipe_with(
@@ -191,8 +178,11 @@ def _inherited(
     found += [name for name, given in own.items() if given]
     if found:
         raise SettingsError(f"found {' and '.join(found)}, but a model to begin with brings its own.")
-    names = (*_INHERITED, *_KEPT) if structure == start.structure else ()  # `prepare` refuses another one
-    return {name: start.settings[name] for name in names if name in start.settings} | dict(settings)
+    if structure != start.structure:  # `prepare` refuses it
+        return dict(settings)
+    own = start.settings_as(STRUCTURES[structure].record).to_json()
+    given = {name.replace("_", "-"): value for name, value in settings.items()}
+    return own | {"unit": start.settings_as(DataSettings).unit} | given
 
 
 def check_start(recipe: Recipe, start: SavedModel) -> None:
@@ -201,51 +191,64 @@ def check_start(recipe: Recipe, start: SavedModel) -> None:
         raise SettingsError(
             f"structure: found {recipe.structure}, but the model to begin with has {start.structure}."
         )
-    for name, default in _INHERITED.items():
-        if (found := recipe.settings.get(name, default)) != start.settings.get(name, default):
+    before = start.settings_as(STRUCTURES[start.structure].record)
+    fixed = [setting for setting in before.declared() if not setting.changeable]
+    values = [(setting.name, recipe.settings.structure, before) for setting in fixed]
+    values.append(("unit", recipe.settings.data, start.settings_as(DataSettings)))
+    for name, ours, theirs in values:
+        found, expected = (settings.to_json()[name] for settings in (ours, theirs))
+        if found != expected:
             raise SettingsError(
-                f"setting '{name}': found {found}, but the model to begin with has "
-                f"{start.settings.get(name, default)}."
+                f"setting '{name}': found {found}, but the model to begin with has {expected}."
             )
 
 
-def _check_structure(structure: str, learner: str, settings: dict[str, Any]) -> None:
+def _check_fit(structure: str, learner: str, settings: RunSettings) -> None:
     """What structure, learner and labels need of each other."""
-    kind = STRUCTURES[structure]
-    check_fit(structure, learner, settings)
-    if settings.get("normalise") == "steps" and settings["partial"]:
+    check_fit(structure, learner, settings.data, settings.learner)
+    if settings.data.partial and settings.options().search.stepwise:
         raise SettingsError(
             f"learner {learner} learns each label after those before it, which partial=on may leave open: "
             "choose crf or another learner."
         )
-    if kind.encoding is not None:
-        if settings["encode"] not in ("auto", "same", kind.encoding):
-            raise SettingsError(
-                f"setting 'encode': found {settings['encode']}, but {structure} are spelled in "
-                f"{kind.encoding}."
-            )
-        settings["encode"] = kind.encoding
 
 
-def _check_learner(structure: str, learner: str, settings: Mapping[str, object]) -> None:
+def _spelled_as(structure: str, data: DataSettings) -> DataSettings:
+    """The settings of the data, with the scheme that a structure needs."""
+    encoding = STRUCTURES[structure].encoding
+    if encoding is None:
+        return data
+    if data.encode not in ("auto", "same", encoding):
+        raise SettingsError(
+            f"setting 'encode': found {data.encode}, but {structure} are spelled in {encoding}."
+        )
+    return replace(data, encode=encoding)
+
+
+def _check_learner(known: Sequence[Setting], learner: str, settings: Mapping[str, object]) -> None:
     """Says of a setting that others have, but not this learner, whose it is."""
-    known = {setting.name for setting in declared(structure, learner)}
+    names = {name for setting in known for name in (setting.name, *setting.formerly)}
     for name in (given.replace("_", "-") for given in settings):
         owners = [other for other, how in LEARNERS.items() if name in {s.name for s in how.settings}]
-        if name not in known and owners:
+        if name not in names and owners:
             raise SettingsError(f"setting '{name}' is one of {', '.join(owners)}, not of {learner}.")
+
+
+def _records(structure: str, learner: str) -> dict[str, type[Settings]]:
+    """The records of settings, by what they are of."""
+    kind = STRUCTURES[_known("structure", structure, STRUCTURES)]
+    how = LEARNERS[_known("learner", learner, LEARNERS)]
+    return {
+        "data": DataSettings,
+        "features": FeatureSettings,
+        f"structure {structure}": kind.record,
+        f"learner {learner}": how.record,
+    }
 
 
 def declared_by_part(structure: str, learner: str) -> dict[str, tuple[Setting, ...]]:
     """The settings of the data, the features, this structure and this learner."""
-    chosen = STRUCTURES[_known("structure", structure, STRUCTURES)]
-    how = LEARNERS[_known("learner", learner, LEARNERS)]
-    return {
-        "data": DATA_SETTINGS,
-        "features": FEATURE_SETTINGS,
-        f"structure {structure}": chosen.settings,
-        f"learner {learner}": how.settings,
-    }
+    return {title: record.declared() for title, record in _records(structure, learner).items()}
 
 
 def declared(structure: str, learner: str) -> tuple[Setting, ...]:

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from marginalia import _core
+from marginalia.config import Settings, setting
 from marginalia.decode.structures import StructureInTraining
 
 Order = Callable[[int], npt.NDArray[np.uint32]]
@@ -39,18 +40,40 @@ class Counts:
         self.loss += more["loss"]
 
 
+@dataclass(frozen=True, kw_only=True)
+class LearnerSettings(Settings):
+    """Settings of every learner."""
+
+    passes: int = setting(10, "Passes over the training data.", 1, 100_000)
+    patience: int = setting(
+        3, "With dev data, stop after so many passes without a better score; 0 never stops.", 0, 100_000
+    )
+
+    @property
+    def shuffles(self) -> bool:
+        """Whether examples are visited in a new order in every pass."""
+        return False
+
+    @property
+    def state_kind(self) -> tuple[object, ...]:
+        """What the parts of a state depend on: a run goes on exactly from a state of its own kind only."""
+        return ()
+
+
 @dataclass(frozen=True)
 class Setup:
-    """What a run is made of, besides its examples."""
+    """What a run is made of, besides its examples. `settings` are those of every learner; each learner gets
+    its own besides. `partial`: gold outputs may leave open what is right."""
 
     structure: StructureInTraining
     index: _core.FeatureIndex
     labels: list[str]
-    settings: Mapping[str, Any]
+    settings: LearnerSettings
     seed: int
     threads: int
     sentences: int
     fingerprint: str  # of the data
+    partial: bool = False
 
     def restore(self, weights: _core.WeightTable, state: State) -> None:
         """Put the weights of a state, with all that is known of them, into a fresh table."""

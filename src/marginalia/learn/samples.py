@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from marginalia import _core
-from marginalia.config import Setting, named_numbers, suggestion
+from marginalia.config import named_numbers, suggestion
+from marginalia.corpus.settings import DataSettings
 from marginalia.errors import DataError, SettingsError
-
-CLASS_WEIGHTS = Setting(
-    "class-weights",
-    "none",
-    "How much labels count: LABEL:WEIGHT, several with commas; NP stands for B-NP, I-NP and so on. An "
-    "example counts as much as its tokens do in the mean.",
-)
 
 _MOST = 1e9  # what is larger would leave the range of the weights
 
@@ -93,10 +86,10 @@ def read_sample_weights(path: str) -> list[float]:
     return weights
 
 
-def parse_class_weights(settings: Mapping[str, Any]) -> dict[str, float]:
+def parse_class_weights(settings: DataSettings) -> dict[str, float]:
     """Weights by label or class."""
     found: dict[str, float] = {}
-    for part, name, weight in named_numbers("class-weights", str(settings["class-weights"])):
+    for part, name, weight in named_numbers("class-weights", settings.class_weights):
         if not name or not 0.0 <= weight <= _MOST:
             raise SettingsError(
                 f"setting 'class-weights': found '{part}', expected LABEL:WEIGHT with a weight from 0 to "
@@ -106,7 +99,7 @@ def parse_class_weights(settings: Mapping[str, Any]) -> dict[str, float]:
     return found
 
 
-def class_weights_of(settings: Mapping[str, Any], labels: Sequence[str]) -> Vector | None:
+def class_weights_of(settings: DataSettings, labels: Sequence[str]) -> Vector | None:
     """The weight of each label, None if all are 1. A whole label's own weight goes before its class's."""
     named = parse_class_weights(settings)
     if not named:

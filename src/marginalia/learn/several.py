@@ -39,9 +39,9 @@ class ShuffleAverage:
     round = None
     has_mistakes = True
 
-    def __init__(self, setup: Setup, make: MakeRun) -> None:
-        self._setup = setup
-        self._runs = [make(member) for member in range(setup.settings["shuffle-average"])]
+    def __init__(self, setup: Setup, make: MakeRun, members: int, mean: str) -> None:
+        self._setup, self._mean = setup, mean
+        self._runs = [make(member) for member in range(members)]
 
     @property
     def converged(self) -> bool:
@@ -66,7 +66,7 @@ class ShuffleAverage:
     def finished(self) -> _core.SparseRows:
         """The mean of what each model would give."""
         rows = [run.finished() for run in self._runs]
-        return _core.SparseRows.mean(rows, self._setup.settings["shuffle-mean"] == "nonzero")
+        return _core.SparseRows.mean(rows, self._mean == "nonzero")
 
     def voters(self) -> None:
         """Nobody votes."""
@@ -186,10 +186,10 @@ class MeanStart:
     round = None
     has_mistakes = True
 
-    def __init__(self, setup: Setup, make: MakeRun, run: LearnerRun) -> None:
+    def __init__(self, setup: Setup, make: MakeRun, starters: int, run: LearnerRun) -> None:
         self._setup, self._run = setup, run
         # Orders of their own: the models of shuffle-average use the first numbers.
-        self._starters = [make(1000 + k) for k in range(setup.settings["bpm-init"])]
+        self._starters = [make(1000 + k) for k in range(starters)]
         self._idle = False  # did the start leave nothing to learn?
 
     @property

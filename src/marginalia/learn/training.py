@@ -5,15 +5,17 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from marginalia import _core
+from marginalia.config import Settings
 from marginalia.corpus.batches import Layout
 from marginalia.corpus.coder import LabelCoder
 from marginalia.decode.model import TrainedModel
+from marginalia.decode.settings import VoteSettings
 from marginalia.features.program import Program
 from marginalia.kinds import kind_of
 from marginalia.kinds.kind import Scores
@@ -21,12 +23,15 @@ from marginalia.learn.data import TrainingSet
 from marginalia.learn.dev import DevSet
 from marginalia.learn.diagnostics import boosting_of, bound_of, has_bound, margin_of, summary_of
 from marginalia.learn.learners import LEARNERS
+from marginalia.learn.provenance import ProvenanceSettings
 from marginalia.learn.recipe import Recipe
 from marginalia.learn.run import Batch, Counts, LearnerRun, Order, Round, Setup
 from marginalia.learn.samples import SampleWeights
 from marginalia.learn.warm import state_arrays
 from marginalia.model import SavedModel
 from marginalia.model.freezing import frozen_arrays
+
+S = TypeVar("S", bound=Settings)
 
 
 @dataclass(frozen=True)
@@ -105,7 +110,7 @@ class Training:
         return time.perf_counter() - self._started
 
     def __iter__(self) -> Iterator[Progress]:
-        patience = self.recipe.settings["patience"]
+        patience = self.recipe.settings.learner.patience
         since_best = 0
         while self._passes < self._last_pass:
             self._passes += 1
@@ -130,7 +135,7 @@ class Training:
 
     @property
     def _last_pass(self) -> int:
-        passes: int = self.recipe.settings["passes"]
+        passes = self.recipe.settings.learner.passes
         return self._parts.passes_before + self._run.extra_passes + passes
 
     def _batches(self, number: int) -> Iterator[Batch]:
@@ -147,7 +152,7 @@ class Training:
 
     def _order(self, size: int, number: int, part: int) -> Order:
         def order(member: int) -> npt.NDArray[np.uint32]:
-            if not self.recipe.settings.get("shuffle", False):
+            if not self.recipe.settings.learner.shuffles:
                 return np.arange(size, dtype=np.uint32)
             seed = _order_seed(self.recipe.seed, number, part) + member * 7_368_787
             return _core.permutation(size, seed % 2**63)
@@ -167,7 +172,7 @@ class Training:
         arrays = self._arrays(rows) | {
             f"list.{name}": phrases.states for name, phrases in self._parts.phrases.items()
         }
-        if self.recipe.settings["state"]:
+        if self.recipe.settings.data.state:
             arrays |= state_arrays(self._run, self.data.index, self._passes, self._setup.structure.grows)
         made: TrainedModel = self.kind.model(
             SavedModel(
@@ -179,7 +184,7 @@ class Training:
                 encoding=self.coder.encoding,
                 structure=self.recipe.structure,
                 learner=self.recipe.learner,
-                settings=self.recipe.settings,
+                settings=self.recipe.settings.to_json(),
                 seed=self.recipe.seed,
                 format=self._parts.layout.format,
                 options=self._parts.layout.options,
@@ -198,14 +203,14 @@ class Training:
         lessons = self._run.lessons() if self._best is None else self._best_lessons
         more: dict[str, Any] = {} if voters is None else {"voters": voters[0], "versions": voters[1]}
         if lessons is not None:
-            examples, most = len(self.data.origins), self.recipe.settings["lessons"]
-            more |= {"lessons": lessons, "most": most, "examples": examples}
+            kept = _one_of(ProvenanceSettings, self.recipe)
+            more |= {"lessons": lessons, "most": kept.lessons, "examples": len(self.data.origins)}
         arrays = frozen_arrays(rows, self.data.index, len(self.coder.labels), **more)
         return arrays if lessons is None else arrays | self.data.origins.arrays()
 
     def _diagnostics(self, rows: _core.SparseRows) -> dict[str, Any]:
         found = summary_of(self._counted) if self._run.has_mistakes else {}
-        if self.recipe.settings["diagnostics"]:
+        if self.recipe.settings.data.diagnostics:
             found |= margin_of(self._setup.structure, rows, self._batches(0), self._setup.threads)
             plain = self._parts.samples.are_even and self._parts.start is None
             if plain and has_bound(self.recipe, self._setup.threads):
@@ -237,7 +242,7 @@ class Training:
         if voters is None:
             return None
         weights, versions = voters
-        return weights.votes(versions), self.recipe.settings["candidates"]
+        return weights.votes(versions), _one_of(VoteSettings, self.recipe).vote_candidates
 
     def _progress(
         self, counts: Counts, finished: bool = False, dev: float | None = None, best: bool = False
@@ -260,6 +265,13 @@ class Training:
             round.confidence,
             round.bound,
         )
+
+
+def _one_of(record: type[S], recipe: Recipe) -> S:
+    """The learner's settings as those of a kind that it has."""
+    found = recipe.settings.learner
+    assert isinstance(found, record), f"the learner {recipe.learner} has no such settings"
+    return found
 
 
 def _order_seed(seed: int, number: int, part: int) -> int:

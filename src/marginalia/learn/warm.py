@@ -6,7 +6,6 @@ weights. New features and new labels may appear.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,8 +13,8 @@ import numpy.typing as npt
 
 from marginalia import _core
 from marginalia.errors import ModelError
+from marginalia.learn.boosting import BoostSettings
 from marginalia.learn.recipe import Recipe, goes_on
-from marginalia.learn.regularisers import penalty_of
 from marginalia.learn.run import LearnerRun, State, checked_count, rows_of_cells
 from marginalia.model import SavedModel
 from marginalia.model.constants import moved_outputs
@@ -131,10 +130,13 @@ class WarmStart:
     def _goes_on(self, labels: int, recipe: Recipe) -> bool:
         """Whether the state is one that the run can go on from."""
         saved = self.saved
-        if saved.learner != recipe.learner or _kind(saved.settings) != _kind(recipe.settings):
+        learner = recipe.settings.learner
+        if saved.learner != recipe.learner:
+            return False
+        if saved.settings_as(type(learner)).state_kind != learner.state_kind:
             return False
         # What others remember of the way here does not hold for other labels or weights.
-        return goes_on(saved.learner, saved.settings) or (
+        return goes_on(saved.learner, saved.settings_as(BoostSettings).boost > 0) or (
             len(saved.labels) == labels and not saved.corrections
         )
 
@@ -247,9 +249,3 @@ def _picked(
     if sizes.sum() < len(text):  # else the others have no names
         text = b"".join(text[b : b + n] for b, n in zip(begins.tolist(), sizes.tolist(), strict=True))
     return text, np.cumsum(sizes).astype(np.uint32)
-
-
-def _kind(settings: Mapping[str, Any]) -> tuple[object, ...]:
-    """What the parts of a state depend on: a run goes on exactly from a state of its own kind only."""
-    votes, members = settings.get("average") == "vote", settings.get("shuffle-average", 1)
-    return settings.get("algorithm"), votes, members, penalty_of(settings)[0], settings.get("boost", 0) > 0

@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from marginalia.config import Settings, setting
+
 KINDS = {"start": 1, "end": 1, "transition": 2, "trigram": 3}
 """What there is, with the number of labels that each is of."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChainSettings(Settings):
+    """Settings of chains; models of other structures have constants as chains of order 1 do."""
+
+    order: int = setting(1, "Labels an output feature looks back: 1 for label bigrams, 2 for trigrams.", 1, 2)
+    legal: bool = setting(
+        True, "Forbid label transitions that the scheme does not allow, in training and tagging."
+    )
 
 
 def constant_at(place: int, size: int) -> tuple[str, tuple[int, ...]]:

@@ -16,7 +16,7 @@ from marginalia.corpus.blocks import pack
 from marginalia.corpus.records import Sentence
 from marginalia.corpus.schemes import convert
 from marginalia.errors import DataError, ModelError
-from marginalia.model.constants import constant_at, constant_count, moved_outputs
+from marginalia.model.constants import ChainSettings, constant_at, constant_count, moved_outputs
 from marginalia.model.freezing import Cells, Features, built_arrays
 from marginalia.model.provenance import Arrays, moved_lessons
 
@@ -265,7 +265,7 @@ def _undone(saved: SavedModel) -> SavedModel:
     cells = overwritten(_cells(saved, keys), rows_by_key[rows], changed.outputs, changed.before)
     edge = np.append(False, features.edges != 0)[cells.rows]
     outputs = moved_outputs(cells.outputs, cells.rows == 0, edge, len(saved.labels), old)
-    constants = constant_count(old, saved.settings.get("order", 1))
+    constants = constant_count(old, saved.settings_as(ChainSettings).order)
     arrays = built_arrays(features, cells._replace(outputs=outputs), old, constants, known)
     kept = {n: a for n, a in saved.arrays.items() if n not in _OF_WEIGHTS and not n.startswith(_PREFIX)}
     if len(saved.corrections) > 1:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cached_property
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from marginalia import _core
+from marginalia.config import Settings
 from marginalia.errors import ModelError
 from marginalia.features.program import Program
 from marginalia.model.corrections import check_corrections
 from marginalia.model.provenance import Arrays, check_provenance
 
+S = TypeVar("S", bound=Settings)
 LEAST_TEMPERATURE, MOST_TEMPERATURE = 1e-6, 1e12
 BLOCK = 64  # slots that share a base in shrunk models, as kBlock in core/weights/frozen.hpp
 
@@ -49,6 +53,19 @@ class SavedModel:
     edits: list[dict[str, Any]] = field(default_factory=list)
     corrections: list[dict[str, Any]] = field(default_factory=list)
     arrays: Arrays = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def _views(self) -> dict[tuple[object, ...], Settings]:
+        return {}
+
+    def settings_as(self, record: type[S], needs: Sequence[str] = ()) -> S:
+        """The model's settings as a typed record, checked. What an older file does not have is as by default;
+        without what it `needs`, the file is damaged."""
+        key = (record, *needs)
+        found = self._views.get(key)
+        if not isinstance(found, record):
+            found = self._views[key] = record.stored(self.settings, needs)
+        return found
 
     def metadata(self) -> dict[str, Any]:
         """Everything but the arrays, ready for JSON."""

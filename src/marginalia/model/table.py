@@ -21,7 +21,7 @@ from marginalia.errors import DataError, ModelError
 from marginalia.features.compiling import extracted, has_ends, has_label_bigram
 from marginalia.features.program import Program
 from marginalia.model.constants import KINDS as CONSTANTS
-from marginalia.model.constants import constant_at, constant_count, constant_place
+from marginalia.model.constants import ChainSettings, constant_at, constant_count, constant_place
 from marginalia.model.freezing import Cells, Features, built_arrays
 from marginalia.model.provenance import Arrays
 from marginalia.model.saved import SavedModel
@@ -132,7 +132,7 @@ def rebuilt(
         np.array(list(weights.values()), np.float32),
     )
     size = len(saved.labels)
-    return built_arrays(features, cells, size, constant_count(size, saved.settings.get("order", 1)))
+    return built_arrays(features, cells, size, constant_count(size, saved.settings_as(ChainSettings).order))
 
 
 class _Reader:
@@ -194,7 +194,7 @@ class _Reader:
         return ids
 
     def _constant(self, kind: str, ids: Sequence[int]) -> Place:
-        program, order = self._saved.program, self._saved.settings.get("order", 1)
+        program, order = self._saved.program, self._saved.settings_as(ChainSettings).order
         if self._fields[1]:
             self._refuse(
                 1, f"found '{self._fields[1]}', expected nothing: {kind} weights are of labels alone"

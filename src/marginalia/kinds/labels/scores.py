@@ -12,6 +12,7 @@ from marginalia.corpus.blocks import Block
 from marginalia.corpus.coder import repairs_always
 from marginalia.corpus.encode import encode_labels
 from marginalia.corpus.partial import SCORED, refuse_open
+from marginalia.corpus.settings import DataSettings
 from marginalia.decode.answering import LabelModel
 from marginalia.evaluate import Report, right_spans, score_ids
 from marginalia.kinds.kind import Difference, Numbers
@@ -44,7 +45,7 @@ class AnsweredLabels:
     def __init__(self, model: LabelModel, block: Block, label: str) -> None:
         self._block, self._model = block, model
         self._ids, said = model.best_ids(block)
-        if model.saved.settings.get("partial"):
+        if model.saved.settings_as(DataSettings).partial:
             refuse_open(block, label, SCORED)
         names, gold = block.table.distinct(block.index(label))
         labels = list(dict.fromkeys([*model.labels, *names]))
@@ -77,8 +78,8 @@ def differences(before: LabelModel, after: LabelModel, block: Block, label: str)
 def _right(model: LabelModel, block: Block, label: str) -> list[str]:
     """The labels of a block, complete and legal as those that the model was trained on."""
     saved = model.saved
-    if saved.settings.get("partial"):
+    if saved.settings_as(DataSettings).partial:
         refuse_open(block, label, SCORED)
-    mend = bool(saved.settings.get("repair")) or repairs_always(saved.scheme)
+    mend = saved.settings_as(DataSettings).repair or repairs_always(saved.scheme)
     names, ids, _ = encode_labels(block, label, saved.scheme, mend=mend)
     return [names[i] for i in ids.tolist()]
