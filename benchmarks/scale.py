@@ -1,4 +1,4 @@
-"""Sizes that break taggers, on synthetic data: a long sentence, many labels, a long stream."""
+"""Sizes that break taggers, on synthetic data: a long sentence, many labels, a long stream, a huge example."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from harness import HERE, Run, measure, parser, print_table, size_mb, write_json
 
 TEMPLATE = HERE / "templates" / "window.crfpp"
 WORDS_PER_KIND = 20
-CASES = ("long", "labels", "stream")
+CASES = ("long", "labels", "stream", "huge")
 
 
 def main() -> None:
@@ -125,16 +125,32 @@ def stream(options, system: str, folder: Path) -> list[dict]:
     return rows
 
 
+def huge_example(options, system: str, folder: Path) -> list[dict]:
+    """Training on short sentences with noise, without and with a first one that is as long as asked for."""
+    rows, generator = [], random.Random(3)
+    noise = (f"w{generator.randrange(1_000)} N0 B-K{generator.randrange(5)}" for _ in cycle([0]))
+    for tokens in (0, options.tokens):
+        data, model = folder / "train.txt", folder / "model"
+        with open(data, "w", encoding="utf-8") as file:
+            for length in [tokens] * (tokens > 0) + [5] * 3_000:
+                file.write("\n".join(islice(noise, length)) + "\n\n")
+        run = limited(options, train_command(system, data, model, passes=3))
+        rows.append(row(system, f"train, the first has {tokens or 5:,} tokens", run))
+    rows[1]["CPU s more"] = rows[1]["CPU s"] - rows[0]["CPU s"]
+    return rows
+
+
 def train(options, system: str, folder: Path, sentences: int, kinds: int, passes: int) -> tuple[Path, Run]:
     data, model = folder / "train.txt", folder / "model"
     write_sentences(data, sentences, kinds)
     model.unlink(missing_ok=True)
-    command = (
-        systems.peer_train(data, model, TEMPLATE, "ap", passes)
-        if system != "marginalia"
-        else systems.ours_train(data, model, TEMPLATE, passes=passes, order=1)
-    )
-    return model, limited(options, command)
+    return model, limited(options, train_command(system, data, model, passes))
+
+
+def train_command(system: str, data: Path, model: Path, passes: int) -> list:
+    if system == "marginalia":
+        return systems.ours_train(data, model, TEMPLATE, passes=passes, order=1)
+    return systems.peer_train(data, model, TEMPLATE, "ap", passes)
 
 
 def tag_command(system: str, model: Path, source: Path, target: Path) -> list:
@@ -187,8 +203,9 @@ TITLE = {
     "long": "One long sentence",
     "labels": "Many labels (two passes)",
     "stream": "A long stream of short sentences",
+    "huge": "Training: one huge example among 3,000 of five tokens (three passes)",
 }
-RUN = {"long": long_sentence, "labels": many_labels, "stream": stream}
+RUN = {"long": long_sentence, "labels": many_labels, "stream": stream, "huge": huge_example}
 
 if __name__ == "__main__":
     main()

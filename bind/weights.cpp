@@ -237,6 +237,7 @@ void set_weights(SparseRows& rows, const Input<double>& values) {
   if (values.size() != rows.cells.size()) throw std::invalid_argument("weights: there are not so many");
   for (std::size_t i = 0; i < rows.cells.size(); ++i)
     rows.cells[i].weight = static_cast<float>(values.data()[i]);
+  rows.dense.clear();
 }
 
 nb::ndarray<nb::numpy, double> weights_of(const SparseRows& rows) {

@@ -6,8 +6,11 @@
 
 namespace marginalia {
 
+// An example with many features leaves a large table behind, which costs the next ones nothing: only slots
+// that were used are emptied.
 void NetDifference::clear() {
-  std::fill(slots_.begin(), slots_.end(), 0);
+  for (const std::uint32_t slot : used_) slots_[slot] = 0;
+  used_.clear();
   terms_.clear();
 }
 
@@ -29,14 +32,19 @@ void NetDifference::add(const Coordinate& at, double value) {
     return;
   }
   terms_.push_back({at, value});
-  slots_[slot] = static_cast<std::uint32_t>(terms_.size());
+  use(slot, terms_.size());
   if (terms_.size() * 2 > slots_.size()) grow();
+}
+
+void NetDifference::use(std::size_t slot, std::size_t term) {
+  slots_[slot] = static_cast<std::uint32_t>(term);
+  used_.push_back(static_cast<std::uint32_t>(slot));
 }
 
 void NetDifference::grow() {
   slots_.assign(slots_.size() * 2, 0);
-  for (std::size_t k = 0; k < terms_.size(); ++k)
-    slots_[slot_of(terms_[k].at)] = static_cast<std::uint32_t>(k + 1);
+  used_.clear();
+  for (std::size_t k = 0; k < terms_.size(); ++k) use(slot_of(terms_[k].at), k + 1);
 }
 
 void NetDifference::finish() {

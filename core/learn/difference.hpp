@@ -24,10 +24,12 @@ class NetDifference {
 
  private:
   std::size_t slot_of(const Coordinate& at) const;
+  void use(std::size_t slot, std::size_t term);
   void grow();
 
   std::vector<Term> terms_;
   std::vector<std::uint32_t> slots_ = std::vector<std::uint32_t>(256);  // open addressing: term + 1
+  std::vector<std::uint32_t> used_;                                     // slots that are not empty
 };
 
 }  // namespace marginalia

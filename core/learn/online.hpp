@@ -148,6 +148,7 @@ void online_pass(S& structure, WeightTable& weights, const Rule& rule, std::span
   check_fit<S>(Rule::kName, rule.needs());
   if (weights.penalised()) check_fit<S>("a penalty", Tier::penalties);
   typename Visit<S>::Space space;
+  if constexpr (requires { structure.row_outputs(); }) weights.keep_copies(structure.row_outputs());
   for (const std::uint32_t i : order) {
     weights.visit(first + i);
     if (dropout.active()) hide(structure, i, dropout, step);

@@ -51,6 +51,8 @@ void Chain::add_nodes(const Example& x, double* scores) const {
   constexpr std::uint64_t kRowAhead = 24, kCellsAhead = 8;
   const std::vector<std::uint32_t>& rows = x.all->node_rows;
   const std::vector<std::uint64_t>& ends = x.all->node_end;
+  if (weights_.dense.width() == shape_.labels && x.all->node_values.empty())
+    return weights_.sum_rows(rows.data(), ends.data() + x.first, x.length, scores);
   const std::uint64_t last = ends[x.first + x.length];
   std::uint64_t i = ends[x.first];
   for (std::size_t t = 0; t < x.length; ++t, scores += shape_.labels) {

@@ -47,7 +47,7 @@ WeightTable::WeightTable(std::uint32_t rows, std::uint32_t constants, Penalty pe
 double WeightTable::update(const Coordinate& at, double change, double step) {
   const std::size_t i = cell_of(at);
   const float before = table_.cells[i].weight;
-  table_.cells[i].weight = static_cast<float>(before + change);
+  set_weight(at, i, static_cast<float>(before + change));
   totals_[i] += step * change;
   if (keeps_lessons_)  // what rounding left of the change, so that lessons sum to the weight
     lessons_.add(at.row, at.output, example_,
@@ -58,6 +58,7 @@ double WeightTable::update(const Coordinate& at, double change, double step) {
 }
 
 void WeightTable::make_room(const Coordinate& at, bool whole_row) {
+  drop_copies();
   SparseRows::Row& row = row_at(at.row);
   if (!whole_row)
     cell_of(at);
@@ -83,6 +84,7 @@ SparseRows::Row& WeightTable::row_at(std::uint32_t row) {
   if (row >= table_.rows.size()) {
     table_.rows.resize(std::size_t{row} + 1);
     if (penalised()) settled_.resize(table_.rows.size(), due_);
+    if (table_.dense.width() != 0) table_.dense.resize(table_.rows.size());
   }
   return table_.rows[row];
 }
@@ -97,6 +99,17 @@ std::size_t WeightTable::cell_of(const Coordinate& at) {
   const std::size_t i = row.begin + row.size++;
   clear_cell(i, at.output);
   return i;
+}
+
+void WeightTable::keep_copies(std::uint32_t outputs) {
+  if (!may_copy_ || outputs == table_.dense.width() || outputs > DenseRows::kMostOutputs) return;
+  table_.dense.begin(outputs, table_.rows.size());
+  for (std::uint32_t row = 1; row < table_.rows.size(); ++row) copy_row(row);
+}
+
+void WeightTable::copy_row(std::uint32_t row) {
+  for (const Cell* c = table_.begin(row); c != table_.end(row); ++c)
+    if (c->output < table_.dense.width()) table_.dense.set(row, c->output, c->weight);  // else it has others
 }
 
 // Moves a full row to a place with room for one more cell, any row to one with room for all of them.
@@ -164,6 +177,7 @@ void WeightTable::settle(std::uint32_t row, double steps) {
     shrink(r, since, steps);
   else
     clip(r, since, steps);
+  if (row != 0) copy_row(row);
 }
 
 void WeightTable::settle_all(double steps) {
@@ -243,7 +257,7 @@ WeightTable::State WeightTable::state() const {
 
 void WeightTable::restore(const Coordinate& at, float weight, double total, double paid, float variance) {
   const std::size_t i = cell_of(at);
-  table_.cells[i].weight = weight;
+  set_weight(at, i, weight);
   totals_[i] = total;
   if (keeps_lessons_) lessons_.add(at.row, at.output, kNoExample, static_cast<double>(weight), total);
   if (!paid_.empty()) paid_[i] = paid;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/prefetch.hpp"
+#include "weights/dense_rows.hpp"
 #include "weights/lessons.hpp"
 
 namespace marginalia {
@@ -36,6 +37,7 @@ struct SparseRows {
   };
   std::vector<Row> rows;
   std::vector<Cell> cells;
+  DenseRows dense;  // copies of rows that are often added, while a table learns
 
   const Cell* begin(std::uint32_t row) const { return cells.data() + rows[row].begin; }
   const Cell* end(std::uint32_t row) const { return begin(row) + rows[row].size; }
@@ -53,6 +55,10 @@ struct SparseRows {
     else
       for (std::size_t i = 0; i < size; ++i) scores[cell[i].output] += cell[i].weight;
   }
+
+  // sums[t * outputs + output] = the sum of the weights of rows[ends[t] .. ends[t + 1]), added in this order.
+  // The rows are those of `outputs` outputs: dense.width().
+  void sum_rows(const std::uint32_t* rows, const std::uint64_t* ends, std::size_t tokens, double* sums) const;
 
   // scores[output] += scale * weight
   void add_row(std::uint32_t row, double scale, std::size_t outputs, double* scores) const {
@@ -132,8 +138,11 @@ class WeightTable {
   double update(const Coordinate& at, double change, double step);
   // The same for a cell of current(), without its total.
   void add_to_cell(std::size_t cell, double change) {
+    drop_copies();
     table_.cells[cell].weight = static_cast<float>(table_.cells[cell].weight + change);
   }
+  // From now on keeps copies of the rows of so many outputs, if that is worth it.
+  void keep_copies(std::uint32_t outputs);
   // Makes room for a weight, or for all of its row.
   void make_room(const Coordinate& at, bool whole_row);
 
@@ -191,6 +200,15 @@ class WeightTable {
 
  private:
   std::size_t cell_of(const Coordinate& at);
+  void set_weight(const Coordinate& at, std::size_t cell, float weight) {
+    table_.cells[cell].weight = weight;
+    if (at.outputs == table_.dense.width()) table_.dense.set(at.row, at.output, weight);
+  }
+  void copy_row(std::uint32_t row);
+  void drop_copies() {
+    may_copy_ = false;
+    if (table_.dense.width() != 0) table_.dense.clear();
+  }
   SparseRows::Row& row_at(std::uint32_t row);
   void enlarge(SparseRows::Row& row, std::uint32_t outputs, bool whole);
   std::uint32_t allocate(std::uint32_t capacity);
@@ -202,6 +220,7 @@ class WeightTable {
   SparseRows table_;
   Penalty penalty_;
   bool has_variances_, keeps_log_, keeps_lessons_;
+  bool may_copy_ = true;  // are all changes made by coordinate?
   std::vector<Change> log_;
   LessonBook lessons_;
   std::uint32_t example_ = kNoExample;

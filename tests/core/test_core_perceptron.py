@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive_perceptron import NaivePerceptron
 from oracles import steady
-from worlds import UNWEIGHTED, World, numbered, random_world, worlds
+from worlds import UNWEIGHTED, WithCosts, World, numbered, random_world, worlds
 
 from marginalia import _core
 
@@ -71,6 +71,56 @@ def test_learners_that_share_weights() -> None:
         order = np.array([i], np.uint32)
         batches[step % 3].learn(parts.weights, _core.Rule.perceptron(), order, step, UNWEIGHTED)
     assert parts.current() == whole.current()
+
+
+@pytest.mark.parametrize(
+    ("order", "labels"),
+    [*((1, n) for n in (1, 2, 3, 4, 5, 8, 22, 29, 32, 33, 61, 64, 65)), *((2, n) for n in (1, 3, 6, 22))],
+)
+def test_sums_of_rows_are_the_same_from_copies(order: int, labels: int) -> None:
+    """Training adds rows from copies, unless there is a need for room. Weights of PA are not whole numbers:
+    they would tell if rows were added in another order."""
+    rules = [
+        _core.Rule.perceptron(),
+        WithCosts(_core.Rule.passive_aggressive("I", 0.3), (1.0 - np.eye(labels)).astype(np.float32)),
+    ]
+    for seed, rule in enumerate(rules):
+        world = random_world(
+            seed, labels, order, edges=seed == 0, transitions=True, masked=False, most=70, count=9
+        )
+        copied, plain = world.untrained(), world.untrained()
+        plain.batch().make_room(plain.weights, False)
+        for visit in range(4):
+            order_of = _core.permutation(len(world.sentences), visit)
+            assert copied.learn(rule, order_of) == plain.learn(rule, order_of)
+            assert copied.current() == plain.current()
+        again = world.untrained()  # copies of weights that were there before
+        again.begin_with(copied.current())
+        plain = world.untrained()
+        plain.begin_with(copied.current())
+        plain.batch().make_room(plain.weights, False)
+        again.learn(rule, order_of)
+        plain.learn(rule, order_of)
+        assert again.current() == plain.current()
+
+
+@settings(steady, max_examples=40)
+@given(world=worlds(most=4, count=6), length=st.integers(150, 400), seed=st.integers(0, 1000))
+def test_one_huge_example_among_small_ones(world: World, length: int, seed: int) -> None:
+    """What a huge example leaves behind must not be seen by those after it: as if each began anew."""
+    rng = np.random.default_rng(seed)
+    tokens = [(f"w{i}", f"t{i}") for i in rng.integers(0, 5 * length, length).tolist()]
+    legal = [c for c in range(world.labels) if world.transition[c, c] and world.start[c] and world.end[c]]
+    if not legal:
+        return
+    world.sentences[0], world.gold[0] = tokens, (legal[-1],) * length
+    together, alone = world.untrained(), world.untrained()
+    order = [0, *range(1, len(world.sentences)), 0, *range(len(world.sentences))]
+    together.learn(_core.Rule.perceptron(), order)
+    for i in order:
+        alone.learn(_core.Rule.perceptron(), [i])
+    assert together.current() == alone.current()
+    assert together.mean() == alone.mean()
 
 
 def test_nothing_to_do() -> None:

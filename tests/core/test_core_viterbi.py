@@ -95,6 +95,20 @@ def test_long_sentences(order: int, labels: int, length: int) -> None:
     assert found.tolist() == expected.tolist()
 
 
+@pytest.mark.parametrize("labels", [1, 2, 3, 4, 5, 7, 8, 13, 22, 63, 64, 65, 67, 130])
+@pytest.mark.parametrize("masks", ["all", "some"])
+@pytest.mark.parametrize("edges", [False, True])
+def test_any_number_of_labels_with_ties(labels: int, masks: str, edges: bool) -> None:
+    """Labels are looked at four and sixty-four at a time; whole-number scores tie often."""
+    for order in (1, 2) if labels <= 13 else (1,):
+        problem = random_problem(labels, labels, 40, order, edges=edges, whole=True, masks=masks)
+        expected, most = numpy_viterbi(problem)
+        found, best = problem.lattice().best()
+        assert best == most
+        if most > -np.inf:
+            assert found.tolist() == expected.tolist()
+
+
 def test_checkpoints_with_edge_scores_and_ties() -> None:
     """Whole-number scores: the checkpointed search must break each tie as the plain one does."""
     labels, length = 30, 9_400  # 900 states * 9,400 > 2^23
