@@ -1,4 +1,4 @@
-"""Sizes that break taggers, on synthetic data: a long sentence, many labels, a long stream, a huge example."""
+"""Sizes that break taggers, on synthetic data: long sentences, many labels, a long stream, a huge example."""
 
 from __future__ import annotations
 
