@@ -165,19 +165,25 @@ def _settings_of(record: type[Settings]) -> tuple[Setting, ...]:
     return tuple(replace(by_attribute[name], name=name.replace("_", "-")) for name in names)
 
 
-def checked_names(declared: Iterable[Setting], given: Mapping[str, object]) -> dict[str, object]:
-    """What was given, by the names of the settings; an unknown name is an error."""
-    known = {setting.name: setting.name for setting in declared}
-    known |= {former: setting.name for setting in declared for former in setting.formerly}
+def resolve(
+    records: Iterable[type[Settings]],
+    given: Mapping[str, object],
+    elsewhere: Callable[[str], str | None] = lambda name: None,
+) -> list[Any]:
+    """Records with given or default values. A name that none of them knows is an error, which says what
+    `elsewhere` knows of it."""
+    records = list(records)
+    declared = [setting for record in records for setting in record.declared()]
+    known = {name: setting.name for setting in declared for name in (setting.name, *setting.formerly)}
     found = {name.replace("_", "-"): value for name, value in given.items()}  # as in Python's keywords
     for name in found:
         if name not in known:
-            names = list(dict.fromkeys(known.values()))
-            raise SettingsError(f"unknown setting '{name}'. {suggestion(name, names)}")
-    named = [known[name] for name in found]
-    if twice := [name for name in found if known[name] != name and named.count(known[name]) > 1]:
-        raise SettingsError(f"setting '{twice[0]}' is now called '{known[twice[0]]}': found both.")
-    return dict(zip(named, found.values(), strict=True))
+            hint = suggestion(name, list(dict.fromkeys(known.values())))
+            raise SettingsError(elsewhere(name) or f"unknown setting '{name}'. {hint}")
+        if known[name] != name and known[name] in found:
+            raise SettingsError(f"setting '{name}' is now called '{known[name]}': found both.")
+    by_name = {known[name]: value for name, value in found.items()}
+    return [record.of(by_name) for record in records]
 
 
 def named_numbers(setting: str, text: str) -> Iterator[tuple[str, str, float]]:

@@ -138,7 +138,7 @@ def test_settings_are_declared_once() -> None:
 
 @pytest.mark.parametrize("task", TASKS)
 def test_settings_that_are_a_learners_own_choice_reach_the_structure(task: str) -> None:
-    assert make_recipe(task, learner="maxent").settings.options().search.stepwise
+    assert make_recipe(task, learner="maxent").settings.options.search.stepwise
     assert "normalise" not in make_recipe(task).settings.to_json()
 
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from marginalia.corpus.blocks import Block
 from marginalia.corpus.encode import Encoded, encode_labels
-from marginalia.corpus.open_labels import Allowed, OpenBlock, OpenLabels, numbered_sets, set_masks
+from marginalia.corpus.open_labels import Allowed, OpenBlock, OpenLabels
 from marginalia.corpus.partial import ANY, certain_pairs, is_open
 from marginalia.corpus.schemes import detect_from_pairs, labels_for, scheme_named
 from marginalia.corpus.source import DataSource
@@ -96,13 +96,13 @@ class LabelCoder:
     @cached_property
     def masks(self) -> npt.NDArray[np.uint8]:
         """[sets][labels], flat: the labels that numbers below 0 stand for, -1 for the first set."""
-        return set_masks(self.sets, self.numbers)
+        return _set_masks(self.sets, self.numbers)
 
     def encode(self, block: Block) -> Ids:
         """The numbers of a block's labels; where several may be right, -1 - k stands for set k."""
         found = self.reader.allowed(block)
         if found is not None:
-            return numbered_sets(found.allowed, self.numbers, {one: k for k, one in enumerate(self.sets)})
+            return _numbered_sets(found.allowed, self.numbers, {one: k for k, one in enumerate(self.sets)})
         return number_labels(self.reader.complete(block), dict(self.numbers))
 
 
@@ -112,6 +112,23 @@ def number_labels(found: Encoded, numbers: dict[str, int]) -> Ids:
         numbers.setdefault(name, len(numbers))
     table = np.array([numbers[name] for name in found.labels], np.int32)
     return table[found.ids] if len(found.labels) else found.ids
+
+
+def _numbered_sets(
+    allowed: list[Allowed], numbers: Mapping[str, int], sets: Mapping[frozenset[str], int]
+) -> Ids:
+    """Label numbers, -1 - k for set k."""
+    known = {one: -1 - k for one, k in sets.items()}
+    known |= {frozenset([label]): number for label, number in numbers.items()}
+    return np.array([known[one] for sentence in allowed for one in sentence], np.int32)
+
+
+def _set_masks(sets: Sequence[frozenset[str]], numbers: Mapping[str, int]) -> npt.NDArray[np.uint8]:
+    """[sets][labels], flat: 1 for each label of a set."""
+    masks = np.zeros((len(sets), len(numbers)), np.uint8)
+    for k, one in enumerate(sets):
+        masks[k, [numbers[label] for label in one]] = 1
+    return masks.reshape(-1)
 
 
 class LabelNumbering:
@@ -135,7 +152,7 @@ class LabelNumbering:
         if found is not None:
             self._repaired += found.repaired
             self._see(found.allowed)
-            return numbered_sets(found.allowed, self._numbers, self._sets)
+            return _numbered_sets(found.allowed, self._numbers, self._sets)
         complete = self._reader.complete(block)
         self._repaired += complete.repaired
         if self._reader.encoding == "IOB2" and complete.labels:
@@ -188,7 +205,7 @@ def start_numbering(
         encoding = _encoding(found, encode)
     else:
         found, encoding = start.scheme, start.encoding
-    before = _checked(known, found, encoding)
+    before = _checked(known, found, encoding) if known else []
     reader = LabelReader(
         source.layout.label,
         found,

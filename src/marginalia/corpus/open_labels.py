@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from itertools import pairwise
 from typing import NamedTuple
-
-import numpy as np
-import numpy.typing as npt
 
 from marginalia.corpus.blocks import Block
 from marginalia.corpus.partial import Contradiction, Spans, Tags, is_open
 from marginalia.corpus.schemes import repair, validate
 
-Ids = npt.NDArray[np.int32]
 Allowed = list[frozenset[str]]
 
 
@@ -70,20 +66,3 @@ class OpenLabels:
                 column,
             )
         return allowed, repaired
-
-
-def numbered_sets(
-    allowed: list[Allowed], numbers: Mapping[str, int], sets: Mapping[frozenset[str], int]
-) -> Ids:
-    """Label numbers, -1 - k for set k."""
-    known = {one: -1 - k for one, k in sets.items()}
-    known |= {frozenset([label]): number for label, number in numbers.items()}
-    return np.array([known[one] for sentence in allowed for one in sentence], np.int32)
-
-
-def set_masks(sets: Sequence[frozenset[str]], numbers: Mapping[str, int]) -> npt.NDArray[np.uint8]:
-    """[sets][labels], flat: 1 for each label of a set."""
-    masks = np.zeros((len(sets), len(numbers)), np.uint8)
-    for k, one in enumerate(sets):
-        masks[k, [numbers[label] for label in one]] = 1
-    return masks.reshape(-1)

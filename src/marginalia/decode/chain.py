@@ -109,13 +109,10 @@ class ChainTraining:
 
 
 def _shape_of(saved: SavedModel) -> _core.ChainShape:
-    own, search = saved.settings_as(ChainSettings, needs=("order", "legal")), _search_of(saved)
+    own, search = saved.settings_as(ChainSettings, ("order", "legal")), saved.settings_as(SearchSettings)
+    if search.width:
+        search = saved.settings_as(SearchSettings, ("beam",))
     return chain_shape(saved.labels, saved.encoding, own, search, saved.program)
-
-
-def _search_of(saved: SavedModel) -> SearchSettings:
-    found = saved.settings_as(SearchSettings)
-    return saved.settings_as(SearchSettings, needs=("beam",)) if found.width else found
 
 
 _PARTS = Parts(
@@ -140,7 +137,7 @@ class ChainDecoder(Decoder[_core.ChainShape]):
     def terms(self, block: Block, sentence: int, ids: Sequence[int]) -> list[Term]:
         """The terms of an output's score; of a model that is normalised step by step, the divisors too."""
         found = super().terms(block, sentence, ids)
-        if not _search_of(self._saved).stepwise:
+        if not self._saved.settings_as(SearchSettings).stepwise:
             return found
         divisors = self._lattice(block, sentence).divisors(np.ascontiguousarray(ids, dtype=np.uint32))
         order = self._saved.settings_as(ChainSettings).order

@@ -58,7 +58,7 @@ def has_bound(recipe: Recipe, threads: int) -> bool:
     if recipe.settings.data.partial or settings.chosen("boost", "shuffle-average", "bpm-init"):
         return False
     mixes = settings.parallel == "mix" and threads > 1
-    return not mixes and settings.penalty[1] == 0.0 and not any(settings.dropout_chances())
+    return not mixes and settings.penalty[1] == 0.0 and not any(settings.dropout_chances)
 
 
 def bound_of(found: dict[str, Any]) -> dict[str, Any]:

@@ -5,14 +5,12 @@ A structure has tiers of the contract, learners and regularisers need some of th
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from marginalia import _core
 from marginalia.corpus.settings import DataSettings
 from marginalia.decode.structures import STRUCTURES
 from marginalia.errors import SettingsError
-from marginalia.learn.learners import LEARNERS, CrfSettings
-from marginalia.learn.online import PENALTIES, OnlineSettings
+from marginalia.learn.learners import LEARNERS
+from marginalia.learn.online import PENALTIES
 from marginalia.learn.run import LearnerSettings
 
 # What may be asked for besides a learner, and the tier that it needs.
@@ -28,7 +26,7 @@ def check_fit(structure: str, learner: str, data: DataSettings, settings: Learne
             f"learner {learner} needs {lack}, which the structure {structure} does not have: choose another "
             f"learner ({', '.join(learners)}) or structure={' or '.join(structures)}."
         )
-    for option in _options(data, settings):
+    for option in [*(["partial=on"] if data.partial else []), *settings.regularisers]:
         if lack := lacking(structure, frozenset({OPTIONS[option]})):
             raise SettingsError(
                 f"{option} needs {lack}, which the structure {structure} does not have: leave it out."
@@ -39,15 +37,3 @@ def lacking(structure: str, needs: frozenset[str]) -> str | None:
     """The first thing that is needed and that the structure does not have."""
     has = STRUCTURES[structure].tiers
     return next((what for tier, what in _core.tiers().items() if tier in needs - has), None)
-
-
-def _options(data: DataSettings, settings: LearnerSettings) -> Iterator[str]:
-    """The options that settings ask for. L-BFGS has its penalties in the function that it minimises."""
-    if data.partial:
-        yield "partial=on"
-    if isinstance(settings, OnlineSettings):
-        if any(settings.dropout_chances()):
-            yield "dropout"
-        yield from settings.chosen(*PENALTIES)
-    if isinstance(settings, CrfSettings) and settings.algorithm == "sgd":
-        yield from (name for name in ("l2", "l1") if settings.to_json()[name])

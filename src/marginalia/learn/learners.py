@@ -44,10 +44,18 @@ class Learner(Generic[L]):
         return self.record.declared()
 
 
-def _online(setup: Setup, rule: _core.Rule, settings: OnlineSettings, options: OnlineOptions) -> LearnerRun:
+def _online(
+    setup: Setup,
+    rule: _core.Rule,
+    settings: OnlineSettings,
+    *,
+    tolerance: float = 0.0,
+    variances: bool = False,
+) -> LearnerRun:
     """The run of a rule, with the regularisers that take several models, in rounds if it is boosted."""
 
     def make(member: int) -> OnlineRun:
+        options = OnlineOptions.of(settings, tolerance=tolerance, variances=variances)
         return OnlineRun(setup, rule, options, member=member)
 
     def make_all() -> LearnerRun:
@@ -66,7 +74,7 @@ def _several(setup: Setup, settings: OnlineSettings, make: MakeRun) -> LearnerRu
 
 
 def _perceptron(setup: Setup, settings: OnlineSettings) -> LearnerRun:
-    return _online(setup, _core.Rule.perceptron(), settings, OnlineOptions.of(settings))
+    return _online(setup, _core.Rule.perceptron(), settings)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,8 +92,7 @@ class MarginSettings(OnlineSettings):
 
 
 def _margin(setup: Setup, settings: MarginSettings) -> LearnerRun:
-    options = OnlineOptions.of(settings, tolerance=settings.tolerance)
-    return _online(setup, _core.Rule.margin(settings.C), settings, options)
+    return _online(setup, _core.Rule.margin(settings.C), settings, tolerance=settings.tolerance)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,8 +105,7 @@ class PassiveAggressiveSettings(CostSettings, OnlineSettings):
 
 
 def _passive_aggressive(setup: Setup, settings: PassiveAggressiveSettings) -> LearnerRun:
-    rule = _core.Rule.passive_aggressive(settings.variant, settings.C)
-    return _online(setup, rule, settings, OnlineOptions.of(settings))
+    return _online(setup, _core.Rule.passive_aggressive(settings.variant, settings.C), settings)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,8 +117,7 @@ class ArowSettings(CostSettings, OnlineSettings):
 
 
 def _arow(setup: Setup, settings: ArowSettings) -> LearnerRun:
-    options = OnlineOptions.of(settings, variances=True)
-    return _online(setup, _core.Rule.arow(settings.r), settings, options)
+    return _online(setup, _core.Rule.arow(settings.r), settings, variances=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,6 +145,12 @@ class CrfSettings(PriorSettings, _SgdSettings, LikelihoodPatience):
     def shuffles(self) -> bool:
         """Whether examples are visited in a new order in every pass."""
         return self.shuffle
+
+    @property
+    def regularisers(self) -> list[str]:
+        """The priors of sgd are paid late; L-BFGS has them in the function that it minimises."""
+        chosen = {"l2": self.l2, "l1": self.l1} if self.algorithm == "sgd" else {}
+        return [name for name, strength in chosen.items() if strength]
 
     @property
     def state_kind(self) -> tuple[object, ...]:

@@ -29,6 +29,8 @@ from marginalia.learn.run import (
     rows_of_cells,
 )
 
+PENALTIES = ("l2", "l1", "l1-cumulative")
+
 
 @dataclass(frozen=True, kw_only=True)
 class LoopSettings(LearnerSettings):
@@ -56,6 +58,11 @@ class OnlineSettings(VoteSettings, LoopSettings, RegulariserSettings, BoostSetti
         """What the parts of a state depend on."""
         return self.average == "vote", self.shuffle_average, self.penalty[0], self.boost > 0
 
+    @property
+    def regularisers(self) -> list[str]:
+        """Those that are chosen and need a tier of the contract."""
+        return [*(["dropout"] if any(self.dropout_chances) else []), *self.chosen(*PENALTIES)]
+
     def chosen(self, *names: str) -> list[str]:
         """Which of these make training more than plain updates of one model."""
         on = {
@@ -70,7 +77,6 @@ class OnlineSettings(VoteSettings, LoopSettings, RegulariserSettings, BoostSetti
         return [name for name in names if on[name]]
 
 
-PENALTIES = ("l2", "l1", "l1-cumulative")
 S = TypeVar("S", bound=OnlineSettings)
 
 
@@ -79,7 +85,7 @@ def checked(settings: S) -> S:
     penalties = settings.chosen(*PENALTIES)
     if len(penalties) > 1:
         raise SettingsError(f"found the penalties {' and '.join(penalties)}, expected one of them.")
-    settings.dropout_chances()
+    _ = settings.dropout_chances  # refuses what it cannot read
     clashes = settings.chosen(*PENALTIES, "bpm-init", "boost", "shuffle-average", "parallel=mix")
     if settings.provenance and clashes:
         raise SettingsError(
@@ -116,7 +122,7 @@ class OnlineOptions:
         cls, settings: OnlineSettings, *, tolerance: float = 0.0, variances: bool = False
     ) -> OnlineOptions:
         """Those of an online learner."""
-        hidden = settings.dropout_chances()
+        hidden = settings.dropout_chances
         return cls(settings.average, settings.penalty, hidden, settings.provenance, tolerance, variances)
 
 

@@ -50,7 +50,14 @@ def prepare(
         _check_attributes(features.program, data)
     read = read_data(source, recipe, features.for_training(recipe, source.layout), warm, labels)
     recipe, notes = _fitted(recipe, features.program, read.coder)
-    structure = _structure_of(recipe, features.program, read)
+    structure = STRUCTURES[recipe.structure].training(
+        read.coder.labels,
+        read.coder.encoding,
+        recipe.settings.options,
+        features.program,
+        read.extraction,
+        costs_of(recipe.settings.learner, read.coder.labels),
+    )
     examples = TrainingSet(source, read, structure)
     samples = SampleWeights(
         sample_weights, class_weights_of(recipe.settings.data, read.coder.labels), examples.units
@@ -111,7 +118,7 @@ class Features:
         """How features are taken from data of a layout."""
         kind = STRUCTURES[recipe.structure]
         compiled = kind.compile(self.program, layout.columns, self.phrases)
-        options = recipe.settings.options()
+        options = recipe.settings.options
         return lambda index: kind.extraction(compiled, index, options)
 
     def for_training(self, recipe: Recipe, layout: Layout) -> MakeExtraction:
@@ -123,19 +130,17 @@ class Features:
 
 
 def _features_of(recipe: Recipe, layout: Layout) -> Features:
-    program = _program_of(recipe, layout)
+    if layout.format == "crfsuite":
+        program = _explicit(recipe)
+    else:
+        templates = STRUCTURES[recipe.structure].list_templates
+        labels = recipe.dictionary.labels if recipe.dictionary is not None else ()
+        columns, label = layout.columns, layout.label
+        program = load_features(recipe.features, columns, label, recipe.lists, templates, labels)
     phrases = load_phrases(program)
     if recipe.dictionary is not None:
         phrases |= recipe.dictionary.lists(tokenizer_of(layout.format, layout.options))
     return Features(program, phrases)
-
-
-def _program_of(recipe: Recipe, layout: Layout) -> Program:
-    if layout.format == "crfsuite":
-        return _explicit(recipe)
-    templates = STRUCTURES[recipe.structure].list_templates
-    labels = recipe.dictionary.labels if recipe.dictionary is not None else ()
-    return load_features(recipe.features, layout.columns, layout.label, recipe.lists, templates, labels)
 
 
 def _explicit(recipe: Recipe) -> Program:
@@ -163,12 +168,6 @@ def _fitted(recipe: Recipe, program: Program, coder: LabelCoder) -> tuple[Recipe
     own, notes = STRUCTURES[recipe.structure].fit_settings(recipe.settings.structure, coder.lengths)
     left_out = [f"left out for want of columns: {line}" for line in program.left_out]
     return replace(recipe, settings=replace(recipe.settings, structure=own)), [*left_out, *notes]
-
-
-def _structure_of(recipe: Recipe, program: Program, read: ReadData) -> StructureInTraining:
-    kind, coder = STRUCTURES[recipe.structure], read.coder
-    settings, costs = recipe.settings, costs_of(recipe.settings.learner, coder.labels)
-    return kind.training(coder.labels, coder.encoding, settings.options(), program, read.extraction, costs)
 
 
 def _setup_of(recipe: Recipe, read: ReadData, structure: StructureInTraining, threads: int) -> Setup:

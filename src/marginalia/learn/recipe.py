@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from marginalia.config import Scalar, Setting, Settings, checked_names, suggestion
+from marginalia.config import Scalar, Setting, Settings, resolve, suggestion
 from marginalia.corpus.settings import DataSettings
 from marginalia.decode.settings import SearchSettings, StructureOptions
 from marginalia.decode.structures import STRUCTURES
@@ -37,6 +37,7 @@ class RunSettings:
         parts = (self.data, self.features, self.structure, self.learner)
         return {name: value for part in parts for name, value in part.to_json().items()}
 
+    @property
     def options(self) -> StructureOptions[Any]:
         """What a structure in training depends on."""
         learner = self.learner
@@ -103,9 +104,7 @@ def make_recipe(
         raise SettingsError(f"seed: found {seed!r}, expected a whole number from 0 to 2^63 - 1.")
     if dictionary is not None and not dictionary:
         raise SettingsError("dictionary: there is no phrase in it.")
-    known = declared(structure, learner)
-    _check_learner(known, learner, settings or {})
-    resolved = _resolved(structure, learner, checked_names(known, chosen.settings | dict(settings or {})))
+    resolved = _resolved(structure, learner, chosen.settings | dict(settings or {}))
     own = bool(features or task or lists or dictionary)
     features = features or STRUCTURES[structure].features or chosen.features
     return Recipe(structure, features, learner, seed, dict(lists or {}), resolved, own, dictionary)
@@ -113,12 +112,16 @@ def make_recipe(
 
 def _resolved(structure: str, learner: str, given: Mapping[str, object]) -> RunSettings:
     """The settings of a run, given or by default, with what they leave to learner and structure."""
-    kind, how = STRUCTURES[structure], LEARNERS[learner]
-    data, features = DataSettings.of(given), FeatureSettings.of(given)
-    own, learners = kind.record.of(given), how.record.of(given)
+    records = _records(structure, learner).values()
+    data, features, own, learners = resolve(records, given, lambda name: _whose(name, learner))
     parse_class_weights(data)
-    settings = RunSettings(data, features, own, how.resolve(learners))
-    _check_fit(structure, learner, settings)
+    settings = RunSettings(data, features, own, LEARNERS[learner].resolve(learners))
+    check_fit(structure, learner, settings.data, settings.learner)
+    if data.partial and settings.options.search.stepwise:
+        raise SettingsError(
+            f"learner {learner} learns each label after those before it, which partial=on may leave open: "
+            "choose crf or another learner."
+        )
     return replace(settings, data=_spelled_as(structure, data))
 
 
@@ -203,16 +206,6 @@ def check_start(recipe: Recipe, start: SavedModel) -> None:
             )
 
 
-def _check_fit(structure: str, learner: str, settings: RunSettings) -> None:
-    """What structure, learner and labels need of each other."""
-    check_fit(structure, learner, settings.data, settings.learner)
-    if settings.data.partial and settings.options().search.stepwise:
-        raise SettingsError(
-            f"learner {learner} learns each label after those before it, which partial=on may leave open: "
-            "choose crf or another learner."
-        )
-
-
 def _spelled_as(structure: str, data: DataSettings) -> DataSettings:
     """The settings of the data, with the scheme that a structure needs."""
     encoding = STRUCTURES[structure].encoding
@@ -225,13 +218,10 @@ def _spelled_as(structure: str, data: DataSettings) -> DataSettings:
     return replace(data, encode=encoding)
 
 
-def _check_learner(known: Sequence[Setting], learner: str, settings: Mapping[str, object]) -> None:
+def _whose(name: str, learner: str) -> str | None:
     """Says of a setting that others have, but not this learner, whose it is."""
-    names = {name for setting in known for name in (setting.name, *setting.formerly)}
-    for name in (given.replace("_", "-") for given in settings):
-        owners = [other for other, how in LEARNERS.items() if name in {s.name for s in how.settings}]
-        if name not in names and owners:
-            raise SettingsError(f"setting '{name}' is one of {', '.join(owners)}, not of {learner}.")
+    owners = [other for other, how in LEARNERS.items() if name in {s.name for s in how.settings}]
+    return f"setting '{name}' is one of {', '.join(owners)}, not of {learner}." if owners else None
 
 
 def _records(structure: str, learner: str) -> dict[str, type[Settings]]:

@@ -7,6 +7,7 @@ formulas are in docs/regularisers.md.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 from marginalia.config import Settings, named_numbers, setting
@@ -72,6 +73,7 @@ class RegulariserSettings(Settings):
         """Whether tokens or their values may be hidden."""
         return any(kind in self.dropout for kind in ("input", "values"))
 
+    @cached_property
     def dropout_chances(self) -> Hidden:
         """What dropout hides, and how probably."""
         chances = {"input": 0.0, "values": 0.0, "features": 0.0}

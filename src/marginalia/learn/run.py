@@ -55,6 +55,11 @@ class LearnerSettings(Settings):
         return False
 
     @property
+    def regularisers(self) -> list[str]:
+        """Those that a structure must have a tier of the contract for (learn/fitting.py)."""
+        return []
+
+    @property
     def state_kind(self) -> tuple[object, ...]:
         """What the parts of a state depend on: a run goes on exactly from a state of its own kind only."""
         return ()

@@ -223,12 +223,13 @@ class Training:
         report = None
         best = self._has_model
         if self._dev is not None and self._has_model:
-            rows = self._run.finished()
-            report = self._dev.score(self._setup.structure, rows, self._setup.threads, self._votes())
+            rows, voters = self._run.finished(), self._run.voters()
+            votes = None if voters is None else self._votes(*voters)
+            report = self._dev.score(self._setup.structure, rows, self._setup.threads, votes)
             best = self.report is None or report.score > self.report.score
             if best:
                 self._best, self.report = rows, report
-                if voters := self._run.voters():  # the run goes on to change them
+                if voters is not None:  # the run goes on to change them
                     self._best_voters = (voters[0].clone(), voters[1])
                 self._best_lessons = self._run.lessons()
         if best:
@@ -237,11 +238,7 @@ class Training:
         self.history.append(record)
         return record
 
-    def _votes(self) -> tuple[_core.Votes, int] | None:
-        voters = self._run.voters()
-        if voters is None:
-            return None
-        weights, versions = voters
+    def _votes(self, weights: _core.WeightTable, versions: int) -> tuple[_core.Votes, int]:
         return weights.votes(versions), _one_of(VoteSettings, self.recipe).vote_candidates
 
     def _progress(
