@@ -224,6 +224,7 @@ void bind_search(nb::module_& m) {
       .def_ro("labels", &ChainShape::labels)
       .def_ro("order", &ChainShape::order)
       .def_ro("transitions", &ChainShape::transitions)
+      .def_prop_ro("row_width", &ChainShape::row_width, "Outputs of a feature's row.")
       .def_prop_ro("constants", &ChainShape::constants, "Number of weights in row 0.");
 
   nb::class_<OwnedLattice>(m, "Lattice", "Scores of one sentence.")

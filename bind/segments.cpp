@@ -231,6 +231,7 @@ void bind_shape_and_features(nb::module_& m) {
       .def_ro("labels", &SegmentShape::labels)
       .def_ro("most", &SegmentShape::most)
       .def_prop_ro("types", &SegmentShape::types)
+      .def_prop_ro("row_width", &SegmentShape::row_width, "Outputs of a feature's row.")
       .def_prop_ro("constants", &SegmentShape::constants, "Number of weights in row 0.");
 
   nb::class_<SegmentExamples>(m, "SegmentExamples", "Sentences as values of tokens.")

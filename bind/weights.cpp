@@ -77,7 +77,7 @@ void add_lessons(const Lessons& lessons, std::span<const std::uint32_t> rows, st
 
 // The arrays of a model; with a table that keeps its log, the votes too, and with lessons the provenance:
 // rows as those of the model, and one more for the constants.
-nb::dict frozen(const SparseRows& weights, const FeatureIndex& index, std::uint32_t labels,
+nb::dict frozen(const SparseRows& weights, const FeatureIndex& index, std::uint32_t width,
                 const WeightTable* voters, std::uint32_t versions, const Lessons* lessons, std::size_t most,
                 std::uint32_t examples, std::uint32_t known) {
   std::vector<std::uint8_t> kept;
@@ -89,7 +89,7 @@ nb::dict frozen(const SparseRows& weights, const FeatureIndex& index, std::uint3
     kept.resize(std::max(kept.size(), voters->current().rows.size()));
     for (const WeightTable::Change& c : voters->log()) kept[c.row] = 1;
   }
-  FrozenStorage f = freeze(weights, index, labels, kept);
+  FrozenStorage f = freeze(weights, index, width, kept);
   nb::dict out;
   const std::vector<std::uint32_t> rows = rows_and_constants(f.rows);
   if (voters != nullptr) add_votes(*voters, rows, versions, out);
@@ -134,23 +134,24 @@ void make_table(WeightTable* self, std::uint32_t rows, std::uint32_t constants, 
   new (self) WeightTable(rows, constants, penalty_of(penalty, rate), variances, log, lessons);
 }
 
-// The size of each row's output space.
-auto outputs_of(const FeatureIndex& index, std::uint32_t labels, std::uint32_t constants) {
-  return [&index, labels, constants](std::uint32_t row) {
+// The size of each row's output space: `width` for features of the structure's outputs, squared for those of
+// neighbouring ones.
+auto outputs_of(const FeatureIndex& index, std::uint32_t width, std::uint32_t constants) {
+  return [&index, width, constants](std::uint32_t row) {
     if (row == kConstantRow) return constants;
-    return index.scope(row) == Scope::edge ? labels * labels : labels;
+    return index.scope(row) == Scope::edge ? width * width : width;
   };
 }
 
 WeightTable mixed(const std::vector<const WeightTable*>& tables, const FeatureIndex& index,
-                  std::uint32_t labels) {
+                  std::uint32_t width) {
   if (tables.empty()) throw std::invalid_argument("weights: there is nothing to mix");
   for (const WeightTable* table : tables)
     if (table->current().rows.size() > index.rows())
       throw std::invalid_argument("weights: rows and features disagree");
   const std::uint32_t constants = tables[0]->current().rows[kConstantRow].size;
   nb::gil_scoped_release unlocked;
-  return WeightTable::mixed(tables, outputs_of(index, labels, constants));
+  return WeightTable::mixed(tables, outputs_of(index, width, constants));
 }
 
 SparseRows mean(const std::vector<const SparseRows*>& all, bool nonzero) {
@@ -190,12 +191,12 @@ nb::dict state_of(const WeightTable& weights) {
 }
 
 // Weight k goes to rows[k] and outputs[k]. `totals`, `paid` and `variances` may be empty.
-void restore(WeightTable& weights, const FeatureIndex& index, std::uint32_t labels,
+void restore(WeightTable& weights, const FeatureIndex& index, std::uint32_t width,
              const Input<std::uint32_t>& rows, const Input<std::uint32_t>& outputs,
              const Input<float>& values, const Input<double>& totals, const Input<double>& paid,
              const Input<float>& variances, double due) {
   const std::uint32_t constants = weights.current().rows[kConstantRow].size;
-  const auto sizes = outputs_of(index, labels, constants);
+  const auto sizes = outputs_of(index, width, constants);
   const auto fits = [&](std::size_t size) { return size == 0 || size == rows.size(); };
   if (outputs.size() != rows.size() || values.size() != rows.size() || !fits(totals.size()) ||
       !fits(paid.size()) || !fits(variances.size()))
@@ -277,7 +278,7 @@ void bind_weights(nb::module_& m) {
   using namespace nb::literals;
   nb::class_<SparseRows>(m, "SparseRows", "Weights to score with; row 0 holds the structure's constants.")
       .def("cells", &cells_of, "row"_a, "Outputs and weights of a row.")
-      .def("freeze", &frozen, "index"_a, "labels"_a, "voters"_a.none() = nb::none(), "versions"_a = 0,
+      .def("freeze", &frozen, "index"_a, "width"_a, "voters"_a.none() = nb::none(), "versions"_a = 0,
            "lessons"_a.none() = nb::none(), "most"_a = 0, "examples"_a = 0, "known"_a = 0,
            "The arrays of a finished model, without what is zero (but for the first rows, so many, which "
            "stay); "
@@ -304,7 +305,7 @@ void bind_weights(nb::module_& m) {
       .def("averaged", &WeightTable::averaged, "steps"_a, nb::call_guard<nb::gil_scoped_release>())
       .def("forget_totals", &WeightTable::forget_totals)
       .def("clone", [](const WeightTable& w) { return w; })
-      .def_static("mixed", &mixed, "tables"_a, "index"_a, "labels"_a,
+      .def_static("mixed", &mixed, "tables"_a, "index"_a, "width"_a,
                   "A table with the means of these tables' weights.")
       .def("state", &state_of, "All that further learning depends on.")
       .def(
@@ -313,7 +314,7 @@ void bind_weights(nb::module_& m) {
           "What each example has of each weight; of their mean after each of so many steps, if not 0.")
       .def("votes", &votes_of, "versions"_a, "The log of changes, by weight.")
       .def("restore_log", &restore_log, nb::arg("places").noconvert(), nb::arg("changes").noconvert())
-      .def("restore", &restore, "index"_a, "labels"_a, nb::arg("rows").noconvert(),
+      .def("restore", &restore, "index"_a, "width"_a, nb::arg("rows").noconvert(),
            nb::arg("outputs").noconvert(), nb::arg("weights").noconvert(), nb::arg("totals").noconvert(),
            nb::arg("paid").noconvert(), nb::arg("variances").noconvert(), "due"_a,
            "Sets weights of a fresh table.");

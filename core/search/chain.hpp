@@ -136,8 +136,9 @@ class Chain {
 template <class Sink>
 void Chain::label_features(const Example& x, const std::uint32_t* y, std::size_t t, double count,
                            Sink&& sink) const {
-  x.for_node_rows(
-      t, [&](std::uint32_t row, double value) { sink(Coordinate{row, y[t], shape_.labels}, count * value); });
+  x.for_node_rows(t, [&](std::uint32_t row, double value) {
+    sink(Coordinate{row, y[t], shape_.row_width()}, count * value);
+  });
   if (!shape_.ends) return;
   if (t == 0) sink(constant(shape_.start_at() + y[0]), count);
   if (t + 1 == x.length) sink(constant(shape_.end_at() + y[t]), count);

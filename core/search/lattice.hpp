@@ -28,7 +28,8 @@ struct ChainShape {
   std::size_t end_at() const { return labels; }
   std::size_t transition_at() const { return 2 * std::size_t{labels}; }
   std::size_t trigram_at() const { return transition_at() + std::size_t{labels} * labels; }
-  std::size_t constants() const {  // floats in row 0
+  std::uint32_t row_width() const { return labels; }  // outputs of a feature's row; of an edge's, squared
+  std::size_t constants() const {                     // floats in row 0
     return trigram_at() + (order == 2 ? (std::size_t{labels} + 1) * labels * labels : 0);
   }
 };

@@ -38,6 +38,7 @@ struct SegmentShape {
   std::size_t start_at() const { return 0; }
   std::size_t end_at() const { return labels; }
   std::size_t transition_at() const { return 2 * std::size_t{labels}; }
+  std::uint32_t row_width() const { return labels; }  // outputs of a feature's row
   std::size_t constants() const { return transition_at() + std::size_t{labels} * labels; }
 
   // The segments of an output; nothing if its labels spell none or too long ones.

@@ -154,7 +154,7 @@ void Segments::tell_met(std::size_t i, bool adds, Sink&& sink) {
   for (const Met& one : met_) {
     if (one.row == kNoRow || (!adds && one.row >= weights_.rows.size())) continue;
     const std::uint32_t label = label_of(shape_, data_.program, one.origin, one.type);
-    sink(Coordinate{one.row, label, shape_.labels}, one.count * one.origin.value());
+    sink(Coordinate{one.row, label, shape_.row_width()}, one.count * one.origin.value());
   }
   met_.clear();
 }

@@ -149,7 +149,7 @@ void FrozenWeights::check_cells(std::uint64_t node_outputs, std::uint64_t edge_o
   }
 }
 
-FrozenStorage freeze(const SparseRows& weights, const FeatureIndex& index, std::uint32_t labels,
+FrozenStorage freeze(const SparseRows& weights, const FeatureIndex& index, std::uint32_t width,
                      const std::vector<std::uint8_t>& kept) {
   require(weights.rows.size() <= index.rows(), "weights: there are more rows than features");
   FrozenStorage out;
@@ -165,7 +165,7 @@ FrozenStorage freeze(const SparseRows& weights, const FeatureIndex& index, std::
     const std::uint64_t key = index.key(row);
     fill_to(std::max<std::size_t>(home_of(key, out.homes), out.keys.size()));
     cells.assign(weights.begin(row), weights.end(row));
-    const std::size_t outputs = index.scope(row) == Scope::edge ? std::size_t{labels} * labels : labels;
+    const std::size_t outputs = index.scope(row) == Scope::edge ? std::size_t{width} * width : width;
     for (const Cell& cell : cells) require(cell.output < outputs, "weights: an output is out of range");
     tidy(cells, outputs);
     for (const Cell& cell : cells) {

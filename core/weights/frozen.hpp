@@ -179,7 +179,7 @@ struct FrozenStorage {
   std::vector<std::uint8_t> edge;
   std::vector<std::uint32_t> rows;  // [slots] the training row each came from; kNoRow: empty
 };
-FrozenStorage freeze(const SparseRows& weights, const FeatureIndex& index, std::uint32_t labels,
+FrozenStorage freeze(const SparseRows& weights, const FeatureIndex& index, std::uint32_t width,
                      const std::vector<std::uint8_t>& kept = {});
 
 }  // namespace marginalia

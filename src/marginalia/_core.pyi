@@ -442,7 +442,7 @@ class WeightTable:
     def forget_totals(self) -> None: ...
     def clone(self) -> WeightTable: ...
     @staticmethod
-    def mixed(tables: Sequence[WeightTable], index: FeatureIndex, labels: int) -> WeightTable:
+    def mixed(tables: Sequence[WeightTable], index: FeatureIndex, width: int) -> WeightTable:
         """A table with the means of these tables' weights."""
 
     def state(self) -> dict[str, NDArray[Any]]:
@@ -468,7 +468,7 @@ class WeightTable:
     def restore(
         self,
         index: FeatureIndex,
-        labels: int,
+        width: int,
         rows: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order="C", device="cpu", writable=False)],
         outputs: Annotated[
             NDArray[numpy.uint32], dict(shape=(None,), order="C", device="cpu", writable=False)
@@ -541,6 +541,10 @@ class ChainShape:
     def order(self) -> int: ...
     @property
     def transitions(self) -> bool: ...
+    @property
+    def row_width(self) -> int:
+        """Outputs of a feature's row."""
+
     @property
     def constants(self) -> int:
         """Number of weights in row 0."""
@@ -751,6 +755,10 @@ class SegmentShape:
     def most(self) -> int: ...
     @property
     def types(self) -> int: ...
+    @property
+    def row_width(self) -> int:
+        """Outputs of a feature's row."""
+
     @property
     def constants(self) -> int:
         """Number of weights in row 0."""

@@ -47,7 +47,11 @@ def boosting_of(
 ) -> Boosting:
     """A run over a world's examples, which begins every round with the weights of the table."""
     world = trained.world
-    structure: Any = SimpleNamespace(constants=world.shape.constants, batch=lambda examples: trained.batch())
+    structure: Any = SimpleNamespace(
+        constants=world.shape.constants,
+        row_width=world.shape.row_width,
+        batch=lambda examples: trained.batch(),
+    )
     labels = [str(k) for k in range(world.labels)]
     chosen = OnlineSettings(**options)
     setup = Setup(structure, trained.index, labels, chosen, 1, threads, trained.examples.sentences, "data")

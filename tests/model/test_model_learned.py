@@ -77,6 +77,20 @@ def test_files_without_diagnostics_are_older(learned: mg.Tagger) -> None:
         SavedModel.from_metadata(metadata, learned.saved.arrays)
 
 
+def test_the_width_of_rows_is_that_of_labels_unless_the_file_says_so(learned: mg.Tagger) -> None:
+    metadata = learned.saved.metadata()
+    assert "row_width" not in metadata
+    assert learned.saved.width == len(learned.saved.labels)
+    metadata["labels"], metadata["columns"] = list(metadata["labels"]), list(metadata["columns"])
+    other = SavedModel.from_metadata({**metadata, "row_width": 7}, learned.saved.arrays)
+    assert (other.width, other.width_of(3), other.metadata()["row_width"]) == (7, 7, 7)
+    with pytest.raises(mg.ModelError, match="rows of 7 outputs, expected"):
+        mg.Tagger(other)  # a chain has no such rows
+    for wrong in (0, -1, 2**31, "7", True, 1.5):
+        with pytest.raises(mg.ModelError, match="damaged: row_width is"):
+            SavedModel.from_metadata({**metadata, "row_width": wrong}, learned.saved.arrays)
+
+
 VOTES = ["vote_row_end", "vote_outputs", "vote_change_end", "vote_steps", "vote_changes", "vote_versions"]
 
 

@@ -90,7 +90,7 @@ class ChainTraining:
     ) -> None:
         self._shape = chain_shape(labels, encoding, options.own, options.search, program)
         self._index, self._cutoff, self._costs = extraction.index, options.cutoff, costs
-        self.constants = self._shape.constants
+        self.constants, self.row_width = self._shape.constants, self._shape.row_width
 
     def set_gold(self, examples: _core.Examples, ids: Ids, sets: npt.NDArray[np.uint8]) -> None:
         """The right outputs."""

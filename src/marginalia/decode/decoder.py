@@ -23,7 +23,17 @@ from marginalia.model.constants import ChainSettings, constant_place
 
 Ids = npt.NDArray[np.int32]
 Costs = npt.NDArray[np.float32]  # of each (right, given) pair of labels, flat
-Shape = TypeVar("Shape")
+
+
+class AnyShape(Protocol):
+    """What is known of every structure's shape."""
+
+    @property
+    def row_width(self) -> int:
+        """How many outputs a feature's row has."""
+
+
+Shape = TypeVar("Shape", bound=AnyShape)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +174,8 @@ class Decoder(Generic[Shape]):
         self._saved, self._parts = saved, parts
         try:
             self._shape = parts.shape(saved)
+            if self._shape.row_width != saved.width:
+                raise ValueError(f"rows of {saved.width} outputs, expected {self._shape.row_width}")
             self._model = parts.model(self._shape, saved.arrays)
             self._candidates = _candidates_of(saved)
             self._phrases = phrases_of(saved)

@@ -125,7 +125,7 @@ class SegmentTraining:
     ) -> None:
         self._shape = segment_shape(labels, encoding, options.own, program)
         self._extraction, self._cutoff, self._costs = extraction, options.cutoff, costs
-        self.constants = self._shape.constants
+        self.constants, self.row_width = self._shape.constants, self._shape.row_width
         # Rows are for features of right outputs, and of wrong ones that learning meets; learners that look
         # for no outputs, and cut-offs, leave the latter out.
         self._open = not options.supported_only and self._cutoff <= 1

@@ -97,6 +97,7 @@ class StructureInTraining(Protocol):
     extraction and what wrong labels cost."""
 
     constants: int
+    row_width: int  # outputs of a feature's row; those of neighbouring outputs have the square of it
 
     @property
     def grows(self) -> bool:

@@ -189,8 +189,9 @@ class _Teacher:
         structure.set_gold(self._rows, self._gold, np.zeros(0, np.uint8))
         self._check_gold()
         self._batch = structure.batch(self._rows)
-        self._before = warm.weights(len(labels))
-        self._table = _filled(self._index, len(labels), structure.constants, self._before)
+        self._width = structure.row_width
+        self._before = warm.weights(self._width)
+        self._table = _filled(self._index, self._width, structure.constants, self._before)
 
     def _check_gold(self) -> None:
         """Long segments would be cut, and could then never be told."""
@@ -251,10 +252,10 @@ class _Teacher:
     def result(self) -> tuple[SavedModel, Changed]:
         """The model with the new weights, and what changed."""
         saved, labels = self._saved, self._labels
-        frozen = frozen_arrays(self._table.current, self._index, len(labels), known=self._known)
+        frozen = frozen_arrays(self._table.current, self._index, self._width, known=self._known)
         gone = {"narrow", "wide", "edge"}
         arrays = {name: array for name, array in saved.arrays.items() if name not in gone} | frozen
-        arrays |= moved_lessons(saved, arrays["keys"], len(labels))
+        arrays |= moved_lessons(saved, arrays["keys"], self._width)
         return replace(saved, labels=tuple(labels), arrays=arrays), self._changed(frozen["keys"])
 
     def _changed(self, keys: npt.NDArray[np.uint64]) -> Changed:
@@ -295,11 +296,11 @@ def _ids(examples: Sequence[Example], labels: Sequence[str]) -> npt.NDArray[np.i
         raise ModelError(f"the model's corrections have the label {error}, which it does not.") from None
 
 
-def _filled(index: _core.FeatureIndex, labels: int, constants: int, state: State) -> _core.WeightTable:
+def _filled(index: _core.FeatureIndex, width: int, constants: int, state: State) -> _core.WeightTable:
     table = _core.WeightTable(len(index) + 1, constants)
     rows, none = rows_of_cells(state["row_end"], len(state["outputs"])), np.zeros(0)
     weights = (state["outputs"], state["weights"], none, none, none.astype(np.float32))
-    table.restore(index, labels, rows, *weights, 0.0)
+    table.restore(index, width, rows, *weights, 0.0)
     return table
 
 

@@ -67,7 +67,7 @@ def prepare(
     kind = kind_of(recipe.structure)
     extraction = features.extraction(recipe, source.layout)(examples.index)
     dev_set = None if held_out is None else DevSet(kind, held_out, extraction, read.coder)
-    passes = 0 if warm is None else warm.start(run, len(read.coder.labels), recipe)
+    passes = 0 if warm is None else warm.start(run, structure.row_width, recipe)
     return Training(
         TrainingParts(
             recipe=recipe,

@@ -85,7 +85,7 @@ class Setup:
         none64, none32 = np.zeros(0), np.zeros(0, np.float32)
         weights.restore(
             self.index,
-            len(self.labels),
+            self.structure.row_width,
             rows_of_cells(state["row_end"], len(state["outputs"])),
             state["outputs"],
             state["weights"],

@@ -131,7 +131,7 @@ class Mixing:
 
     def _mean(self) -> tuple[_core.WeightTable, int]:
         tables = [run.weights for run in self._runs]
-        mean = _core.WeightTable.mixed(tables, self._setup.index, len(self._setup.labels))
+        mean = _core.WeightTable.mixed(tables, self._setup.index, self._setup.structure.row_width)
         return mean, max(run.step for run in self._runs)
 
     def finished(self) -> _core.SparseRows:

@@ -174,6 +174,7 @@ class Training:
         }
         if self.recipe.settings.data.state:
             arrays |= state_arrays(self._run, self.data.index, self._passes, self._setup.structure.grows)
+        width = self._setup.structure.row_width
         made: TrainedModel = self.kind.model(
             SavedModel(
                 labels=self.coder.labels,
@@ -193,6 +194,7 @@ class Training:
                 diagnostics=self._diagnostics(rows),
                 files=self.data.origins.files,
                 arrays=arrays,
+                row_width=None if width == len(self.coder.labels) else width,
             )
         )
         return made
@@ -205,7 +207,7 @@ class Training:
         if lessons is not None:
             kept = _one_of(ProvenanceSettings, self.recipe)
             more |= {"lessons": lessons, "most": kept.lessons, "examples": len(self.data.origins)}
-        arrays = frozen_arrays(rows, self.data.index, len(self.coder.labels), **more)
+        arrays = frozen_arrays(rows, self.data.index, self._setup.structure.row_width, **more)
         return arrays if lessons is None else arrays | self.data.origins.arrays()
 
     def _diagnostics(self, rows: _core.SparseRows) -> dict[str, Any]:

@@ -116,18 +116,18 @@ class WarmStart:
             np.concatenate([*edges, saved.edges()[others]]),
         )
 
-    def start(self, run: LearnerRun, labels: int, recipe: Recipe) -> int:
+    def start(self, run: LearnerRun, width: int, recipe: Recipe) -> int:
         """Give a run the model's weights; the number of passes if it goes on exactly where those ended."""
         try:
-            if self._state and self._goes_on(labels, recipe):
-                run.resume(self._resumed(labels))
+            if self._state and self._goes_on(width, recipe):
+                run.resume(self._resumed(width))
                 return checked_count(self._state["passes"])
-            run.resume(self.weights(labels))
+            run.resume(self.weights(width))
         except _UNFIT as error:
             raise ModelError(f"the model's weights cannot be used: {error}") from error
         return 0
 
-    def _goes_on(self, labels: int, recipe: Recipe) -> bool:
+    def _goes_on(self, width: int, recipe: Recipe) -> bool:
         """Whether the state is one that the run can go on from."""
         saved = self.saved
         learner = recipe.settings.learner
@@ -137,32 +137,32 @@ class WarmStart:
             return False
         # What others remember of the way here does not hold for other labels or weights.
         return goes_on(saved.learner, saved.settings_as(BoostSettings).boost > 0) or (
-            len(saved.labels) == labels and not saved.corrections
+            saved.width == width and not saved.corrections
         )
 
-    def _resumed(self, labels: int) -> State:
+    def _resumed(self, width: int) -> State:
         """The state, with room for new labels, and with the model's corrections."""
         state = {n: a for n, a in self._state.items() if n not in _FEATURES}
         saved = self.saved
-        old = saved.corrections[0]["labels"] if saved.corrections else len(saved.labels)
-        if old == labels and not saved.corrections:
+        old = saved.width_of(saved.corrections[0]["labels"]) if saved.corrections else saved.width
+        if old == width and not saved.corrections:
             return state
         rows = self._rows()
         for name in [name for name in state if name.endswith("row_end")]:
             prefix = name.removesuffix("row_end")
             table = {n.removeprefix(prefix): a for n, a in state.items() if n.startswith(prefix)}
-            moved = _Table(saved, rows, table).moved(old, labels)
+            moved = _Table(saved, rows, table).moved(old, width)
             state |= {prefix + part: array for part, array in moved.items()}
         return state
 
-    def weights(self, labels: int) -> State:
+    def weights(self, width: int) -> State:
         """The finished weights as a state over the rows of `seed`, with room for new labels."""
         arrays, all_rows = self.saved.arrays, self._rows()
         slots = np.repeat(np.arange(len(arrays["keys"])), np.diff(self.saved.row_ends(), prepend=0))
         none = np.zeros(len(arrays["constants"]), np.int64)
         rows = np.concatenate([none, all_rows.of(arrays["keys"][slots])])
         outputs = np.concatenate([arrays["constant_at"], self.saved.outputs()])
-        outputs = moved_outputs(outputs, rows == 0, all_rows.edges[rows], len(self.saved.labels), labels)
+        outputs = moved_outputs(outputs, rows == 0, all_rows.edges[rows], self.saved.width, width)
         order = np.argsort(rows, kind="stable")
         return {
             "row_end": np.cumsum(np.bincount(rows, minlength=len(all_rows.keys))).astype(np.uint32),
@@ -193,28 +193,28 @@ class _Table:
         self._saved, self._all, self._state = saved, all_rows, state
         self._rows = rows_of_cells(state["row_end"], len(state["outputs"])).astype(np.int64)
 
-    def moved(self, old: int, labels: int) -> State:
-        """Over `labels` labels instead of `old` ones, and with the changes of all corrections: as if they
-        had been made at the very beginning, so that they are in every mean, too."""
+    def moved(self, old: int, width: int) -> State:
+        """With rows of `width` outputs instead of `old` ones, and with the changes of all corrections: as if
+        they had been made at the very beginning, so that they are in every mean, too."""
         state, saved = self._state, self._saved
-        outputs = self._moved(self._rows, state["outputs"], old, labels)
+        outputs = self._moved(self._rows, state["outputs"], old, width)
         found = {"outputs": outputs.astype(np.uint32)}
         if "log_places" in state:
             log = state["log_places"].reshape(-1, 3).copy()
-            log[:, 1] = self._moved(log[:, 0], log[:, 1], old, labels)
+            log[:, 1] = self._moved(log[:, 0], log[:, 1], old, width)
             found["log_places"] = log.reshape(-1)
-        return found | (self._corrected(outputs, labels) if saved.corrections else {})
+        return found | (self._corrected(outputs, width) if saved.corrections else {})
 
     def _moved(
         self, rows: npt.NDArray[Any], outputs: npt.NDArray[Any], old: int, new: int
     ) -> npt.NDArray[np.int64]:
         return moved_outputs(outputs, rows == 0, self._all.edges[rows], old, new)
 
-    def _corrected(self, outputs: npt.NDArray[np.int64], labels: int) -> State:
+    def _corrected(self, outputs: npt.NDArray[np.int64], width: int) -> State:
         state = self._state
         changed = delta_weights(self._saved)
         rows = self._all.of(changed.keys)
-        more = self._moved(rows, changed.outputs, len(self._saved.labels), labels)
+        more = self._moved(rows, changed.outputs, self._saved.width, width)
         codes, places = np.unique(
             np.concatenate([self._rows << 32 | outputs, rows << 32 | more]), return_inverse=True
         )

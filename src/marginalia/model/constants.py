@@ -80,7 +80,7 @@ def moved_outputs(
     old: int,
     new: int,
 ) -> npt.NDArray[np.int64]:
-    """The outputs of weights over `new` labels instead of `old`: of constants, of label pairs, of labels."""
+    """The outputs of weights whose rows have `new` outputs instead of `old`."""
     moved = outputs.astype(np.int64)
     if old == new:
         return moved

@@ -170,14 +170,14 @@ def delta_weights(saved: SavedModel) -> Changed:
     for number, size in enumerate(_sizes(saved)):
         one = changed_weights(saved, number)
         edge = _is_edge(saved, one.keys)
-        outputs = moved_outputs(one.outputs, one.keys == 0, edge, size, len(saved.labels))
+        outputs = moved_outputs(one.outputs, one.keys == 0, edge, size, saved.width)
         parts.append(one._replace(outputs=outputs.astype(np.uint32)))
     return Changed(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
 
 def _sizes(saved: SavedModel) -> list[int]:
-    """How many labels there were after each correction."""
-    return [*(record["labels"] for record in saved.corrections[1:]), len(saved.labels)]
+    """How many outputs a feature's row had after each correction."""
+    return [*(saved.width_of(record["labels"]) for record in saved.corrections[1:]), saved.width]
 
 
 def _is_edge(saved: SavedModel, keys: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
@@ -257,6 +257,7 @@ def undone(saved: SavedModel) -> SavedModel:
 def _undone(saved: SavedModel) -> SavedModel:
     changed = changed_weights(saved, len(saved.corrections) - 1)
     old = saved.corrections[-1]["labels"]
+    width = saved.width_of(old)
     features, keys, known = _features(saved, changed.added)
     rows_by_key = np.argsort(keys)
     rows = np.searchsorted(keys, changed.keys, sorter=rows_by_key)
@@ -264,16 +265,16 @@ def _undone(saved: SavedModel) -> SavedModel:
         raise ValueError("it changes features that the model does not have")
     cells = overwritten(_cells(saved, keys), rows_by_key[rows], changed.outputs, changed.before)
     edge = np.append(False, features.edges != 0)[cells.rows]
-    outputs = moved_outputs(cells.outputs, cells.rows == 0, edge, len(saved.labels), old)
+    outputs = moved_outputs(cells.outputs, cells.rows == 0, edge, saved.width, width)
     constants = constant_count(old, saved.settings_as(ChainSettings).order)
-    arrays = built_arrays(features, cells._replace(outputs=outputs), old, constants, known)
+    arrays = built_arrays(features, cells._replace(outputs=outputs), width, constants, known)
     kept = {n: a for n, a in saved.arrays.items() if n not in _OF_WEIGHTS and not n.startswith(_PREFIX)}
     if len(saved.corrections) > 1:
         kept |= _shorter_log(saved)
     shorter = replace(
         saved, labels=saved.labels[:old], arrays=kept | arrays, corrections=saved.corrections[:-1]
     )
-    return replace(shorter, arrays=shorter.arrays | moved_lessons(saved, shorter.arrays["keys"], old))
+    return replace(shorter, arrays=shorter.arrays | moved_lessons(saved, shorter.arrays["keys"], width))
 
 
 _OF_WEIGHTS = {

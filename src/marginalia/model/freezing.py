@@ -12,9 +12,9 @@ from marginalia import _core
 from marginalia.model.provenance import Arrays
 
 
-def frozen_arrays(rows: _core.SparseRows, index: _core.FeatureIndex, labels: int, **more: Any) -> Arrays:
-    """The arrays of finished weights; `more` is what else the core is to freeze with them."""
-    arrays: dict[str, Any] = rows.freeze(index, labels, **more)
+def frozen_arrays(rows: _core.SparseRows, index: _core.FeatureIndex, width: int, **more: Any) -> Arrays:
+    """The arrays of finished weights, with rows of `width` outputs; `more` is what else is to be frozen."""
+    arrays: dict[str, Any] = rows.freeze(index, width, **more)
     outputs = arrays.pop("outputs")
     narrow = not outputs.size or int(outputs.max()) < 1 << 16
     arrays["narrow" if narrow else "wide"] = outputs.astype(np.uint16 if narrow else np.uint32)
@@ -42,7 +42,7 @@ class Cells(NamedTuple):
     weights: npt.NDArray[Any]
 
 
-def built_arrays(features: Features, cells: Cells, labels: int, constants: int, known: int = 0) -> Arrays:
+def built_arrays(features: Features, cells: Cells, width: int, constants: int, known: int = 0) -> Arrays:
     """The arrays of given weights, as training would make them; a ValueError if they do not fit.
 
     The first `known` rows stay even if all their weights are zero.
@@ -55,5 +55,5 @@ def built_arrays(features: Features, cells: Cells, labels: int, constants: int, 
     none = np.zeros(0)
     places = cells.rows.astype(np.uint32), cells.outputs.astype(np.uint32)
     weights = cells.weights.astype(np.float32)
-    table.restore(index, labels, *places, weights, none, none, none.astype(np.float32), 0.0)
-    return frozen_arrays(table.current, index, labels, known=known)
+    table.restore(index, width, *places, weights, none, none, none.astype(np.float32), 0.0)
+    return frozen_arrays(table.current, index, width, known=known)

@@ -27,7 +27,7 @@ class Inspection:
 
     def __init__(self, saved: SavedModel) -> None:
         self._saved = saved
-        self._arrays, self._size = saved.arrays, len(saved.labels)
+        self._arrays, self._size, self._width = saved.arrays, len(saved.labels), saved.width
         ends = saved.row_ends()
         self._rows = np.repeat(np.arange(ends.size), np.diff(ends, prepend=0))  # [cells] row of each weight
         self._edge = saved.edges()[self._rows]
@@ -81,7 +81,7 @@ class Inspection:
     def _of_label(self, label: int) -> Picks:
         # An edge feature belongs to the later one of its two labels.
         found: Picks = np.flatnonzero(
-            np.where(self._edge, self._outputs % self._size, self._outputs) == label
+            np.where(self._edge, self._outputs % self._width, self._outputs) == label
         )
         return found
 
@@ -93,7 +93,7 @@ class Inspection:
 
     def _weighted(self, cell: int) -> Weighted:
         output = int(self._outputs[cell])
-        pair = divmod(output, self._size) if self._edge[cell] else (output,)
+        pair = divmod(output, self._width) if self._edge[cell] else (output,)
         labels = tuple(self._saved.labels[i] for i in pair)
         return Weighted(self._saved.feature_name(int(self._rows[cell])), labels, float(self._weights[cell]))
 

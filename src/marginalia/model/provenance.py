@@ -124,14 +124,14 @@ def _require_bounds(ends: npt.NDArray[Any], count: int, last: int) -> None:
         raise ValueError("provenance: the parts of the arrays do not fit each other")
 
 
-def moved_lessons(saved: SavedModel, keys: npt.NDArray[np.uint64], labels: int) -> Arrays:
-    """What is known of the weights of a model, for one with other slots and a number of labels of its own.
+def moved_lessons(saved: SavedModel, keys: npt.NDArray[np.uint64], width: int) -> Arrays:
+    """What is known of the weights of a model, for one with other slots and rows of `width` outputs.
 
     Slots that the model does not have know nothing; those that the other one does not have are left out.
     """
     if "lesson_parts" not in saved.arrays:
         return {}
-    arrays, size = saved.arrays, len(saved.labels)
+    arrays, old = saved.arrays, saved.width
     slots = np.flatnonzero(arrays["keys"])
     places = np.searchsorted(arrays["keys"][slots], keys)
     found = (keys != 0) & np.isin(keys, arrays["keys"][slots])
@@ -141,7 +141,7 @@ def moved_lessons(saved: SavedModel, keys: npt.NDArray[np.uint64], labels: int) 
     end, parts = _gathered(arrays["lesson_end"], weights)
     rows = np.repeat(old_rows, np.diff(row_end, prepend=0))
     edge = np.append(saved.edges(), False)[rows]
-    outputs = moved_outputs(arrays["lesson_outputs"][weights], rows == nowhere, edge, size, labels)
+    outputs = moved_outputs(arrays["lesson_outputs"][weights], rows == nowhere, edge, old, width)
     return {
         "lesson_row_end": row_end.astype(np.uint32),
         "lesson_outputs": outputs.astype(np.uint32),

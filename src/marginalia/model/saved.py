@@ -31,6 +31,7 @@ class SavedModel:
     the weights (see docs/model-file.md). `calibration` has the `temperature` that makes scores
     log-probabilities, if one was fitted. `files` are those that provenance cites; `edits` has a record for
     each time that weights were changed by hand, `corrections` one for each correction that can be undone.
+    `row_width` is how many outputs a feature's row has, if that is not the number of labels.
     """
 
     labels: tuple[str, ...]
@@ -52,6 +53,7 @@ class SavedModel:
     files: list[str] = field(default_factory=list)
     edits: list[dict[str, Any]] = field(default_factory=list)
     corrections: list[dict[str, Any]] = field(default_factory=list)
+    row_width: int | None = None
     arrays: Arrays = field(default_factory=dict, repr=False)
 
     @cached_property
@@ -69,7 +71,8 @@ class SavedModel:
 
     def metadata(self) -> dict[str, Any]:
         """Everything but the arrays, ready for JSON."""
-        names = [name for name in self.__dataclass_fields__ if name not in ("arrays", "program")]
+        left_out = {"arrays", "program"} | ({"row_width"} if self.row_width is None else set())
+        names = [name for name in self.__dataclass_fields__ if name not in left_out]
         return {name: getattr(self, name) for name in names} | {"program": self.program.to_json()}
 
     @classmethod
@@ -86,6 +89,15 @@ class SavedModel:
             what = f"{error} is missing" if isinstance(error, KeyError) else error
             raise ModelError(f"the model's description is damaged: {what}") from error
         return cls(program=program, arrays=arrays, **checked)
+
+    @property
+    def width(self) -> int:
+        """How many outputs a feature's row has; one of label pairs has the square of it."""
+        return self.width_of(len(self.labels))
+
+    def width_of(self, labels: int) -> int:
+        """The same if there were so many labels."""
+        return labels if self.row_width is None else self.row_width
 
     def feature_names(self) -> list[str] | None:
         """The name of each weight row ("" for the table's empty slots), or None if there are no names."""
@@ -205,6 +217,10 @@ def _checked(data: dict[str, Any]) -> dict[str, Any]:
         if not isinstance(value, kinds):
             raise TypeError(f"{name} is {type(value).__name__}")
         values[name] = value
+    if (width := data.get("row_width")) is not None:
+        if type(width) is not int or not 0 < width < 2**31:
+            raise ValueError(f"row_width is {width!r}")
+        values["row_width"] = width
     for name in ("labels", "columns"):
         items = data[name]
         if not isinstance(items, list) or not items or not all(isinstance(i, str) for i in items):

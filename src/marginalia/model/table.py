@@ -50,7 +50,7 @@ def weight_lines(saved: SavedModel) -> Iterator[str]:
     for edge, name, row in named:
         for output, weight in zip(*saved.cells(row), strict=True):
             if weight:
-                ids = divmod(int(output), size) if edge else (int(output),)
+                ids = divmod(int(output), saved.width) if edge else (int(output),)
                 yield _line("edge" if edge else "feature", name, [labels[i] for i in ids], weight)
 
 
@@ -132,7 +132,8 @@ def rebuilt(
         np.array(list(weights.values()), np.float32),
     )
     size = len(saved.labels)
-    return built_arrays(features, cells, size, constant_count(size, saved.settings_as(ChainSettings).order))
+    constants = constant_count(size, saved.settings_as(ChainSettings).order)
+    return built_arrays(features, cells, saved.width, constants)
 
 
 class _Reader:
@@ -214,7 +215,7 @@ class _Reader:
         elif found or not any(form.fullmatch(name) for form in self._forms[edge]):
             self._refuse(1, f"found the feature '{name}', which no template of the model could give")
         self._table.names[key], self._table.edges[key] = name, edge
-        return key, ids[0] * len(self._numbers) + ids[1] if edge else ids[0]
+        return key, ids[0] * self._saved.width + ids[1] if edge else ids[0]
 
     def _weight(self) -> np.float32:
         text = self._fields[3]
