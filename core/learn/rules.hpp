@@ -23,8 +23,10 @@ struct PerceptronRule {
   template <Structure S>
   void operator()(Visit<S>& visit) const {
     const auto& violation = visit.against(Against::best);
-    if (violation.found)
-      visit.apply(visit.difference_of(violation), [](auto&&, double value) { return value; });
+    if (!violation.found) return;
+    const NetDifference& net = visit.difference_of(violation);
+    if (violation.right_may_lead && visit.margin(net) > 0.0) return;
+    visit.apply(net, [](auto&&, double value) { return value; });
   }
 };
 
@@ -42,7 +44,7 @@ struct MarginRule {
     const auto& violation = visit.against(Against::second);
     if (!violation.found) return;
     const NetDifference& net = visit.difference_of(violation);
-    if (violation.errors != 0 || visit.margin(net) <= margin)
+    if ((violation.errors != 0 && !violation.right_may_lead) || visit.margin(net) <= margin)
       visit.apply(net, [](auto&&, double value) { return value; });
   }
 };

@@ -36,6 +36,8 @@ struct Violation {
   Output right{};
   Scored<Output> wrong;
   double cost = 0.0;  // of the wrong part; only of Against::costly
+  bool right_may_lead =
+      false;  // search may have missed gold: the wrong part may score less than the right one
 };
 
 struct NoSink {
@@ -151,33 +153,38 @@ void find_second(S& s, std::size_t i, Violation<typename S::Output>& found) {
   if (found.found) found.wrong = std::move(two[at]);
 }
 
-// What an online update compares. A structure whose updates compare less than whole outputs (prefixes, where
-// a beam lost gold) offers `violation`. `found` is used again and again: its memory is.
+// A violation of whole outputs. `found` is used again and again: its memory is.
+template <Structure S>
+void find_whole_violation(S& s, std::size_t i, Against which, Violation<typename S::Output>& found) {
+  found.found = found.right_may_lead = false;
+  found.errors = 0;
+  found.cost = 0.0;
+  const auto take = [&](const Scored<typename S::Output>& best) {
+    found.errors = s.errors(i, best.output);
+    found.found = found.errors != 0;
+    if (found.found) found.wrong = best;
+  };
+  if (which == Against::best) take(s.best(i));
+  if (which == Against::second) find_second(s, i, found);
+  if (which == Against::costly) {
+    if constexpr (CostSensitive<S>) {
+      take(s.costly_best(i));
+      if (found.found) found.cost = s.cost(i, found.wrong.output);
+    } else {
+      throw std::invalid_argument("the outputs of this structure have no costs");
+    }
+  }
+  if (found.found) found.right = s.gold(i);
+}
+
+// What an online update compares: whole outputs, unless the structure offers `violation`, such as prefixes
+// where a beam lost gold.
 template <Structure S>
 void find_violation(S& s, std::size_t i, Against which, Violation<typename S::Output>& found) {
-  if constexpr (requires { s.violation(i, which, found); }) {
+  if constexpr (requires { s.violation(i, which, found); })
     s.violation(i, which, found);
-  } else {
-    found.found = false;
-    found.errors = 0;
-    found.cost = 0.0;
-    const auto take = [&](const Scored<typename S::Output>& best) {
-      found.errors = s.errors(i, best.output);
-      found.found = found.errors != 0;
-      if (found.found) found.wrong = best;
-    };
-    if (which == Against::best) take(s.best(i));
-    if (which == Against::second) find_second(s, i, found);
-    if (which == Against::costly) {
-      if constexpr (CostSensitive<S>) {
-        take(s.costly_best(i));
-        if (found.found) found.cost = s.cost(i, found.wrong.output);
-      } else {
-        throw std::invalid_argument("the outputs of this structure have no costs");
-      }
-    }
-    if (found.found) found.right = s.gold(i);
-  }
+  else
+    find_whole_violation(s, i, which, found);
 }
 
 }  // namespace marginalia
