@@ -10,6 +10,7 @@
 #include "bind.hpp"
 #include "constraints.hpp"
 #include "frozen_model.hpp"
+#include "output_features.hpp"
 #include "ranked.hpp"
 #include "search/beam.hpp"
 #include "search/chain_model.hpp"
@@ -282,6 +283,7 @@ void bind_search(nb::module_& m) {
   auto model = bind_frozen_model<ChainModel>(m, "ChainModel", "A finished chain model.");
   bind_label_answers(model);
   bind_ranked(model);
+  bind_output_features(model);
   model.def(nb::new_(&make_model), "shape"_a, "arrays"_a)
       .def(
           "lattice",

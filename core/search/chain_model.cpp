@@ -130,4 +130,26 @@ double ChainModel::probability(const Spelling& spelling, const Labels& y, Claims
   return std::exp(path_score(scores, y.data()) - log_z);
 }
 
+std::vector<OutputFeature> ChainModel::differing_features(const Program& program, const TokenTable& table,
+                                                          std::size_t s, const Labels& y, const Labels& z,
+                                                          Space& space) const {
+  const std::size_t first = table.sentence[s], last = table.sentence[s + 1];
+  const std::uint32_t n = shape().labels;
+  std::vector<OutputFeature> found;
+  for_features(program, table, s, space, [&](const Feature& f) {
+    const std::uint32_t t = f.token;
+    if (f.edge && t == 0) return;
+    const auto output = [&](const Labels& labels) {
+      return f.edge ? labels[t - 1] * n + labels[t] : labels[t];
+    };
+    if (output(y) == output(z)) return;
+    const double weight = weight_of(weights(), f.row, output(y));
+    if (weight == 0.0) return;
+    found.push_back({f.edge ? t - 1 : t, t, t, f.row, output(y), f.template_index,
+                     static_cast<double>(f.value), weight,
+                     program.texts_of(f, table, space.extraction, first, last)});
+  });
+  return found;
+}
+
 }  // namespace marginalia

@@ -11,6 +11,7 @@
 #include "search/forward_backward.hpp"
 #include "search/frozen_model.hpp"
 #include "search/lattice.hpp"
+#include "search/output_features.hpp"
 #include "search/viterbi.hpp"
 #include "search/walks.hpp"
 #include "weights/score_cache.hpp"
@@ -54,6 +55,11 @@ class ChainModel : public FrozenModel<ChainModel, ChainParts> {
   template <class F>
   void for_features(const Program& program, const TokenTable& table, std::size_t s, Space& space,
                     F&& f) const;
+
+  // Those of output y of sentence s that have a weight and that output z has not.
+  std::vector<OutputFeature> differing_features(const Program& program, const TokenTable& table,
+                                                std::size_t s, const Labels& y, const Labels& z,
+                                                Space& space) const;
 
   // As FrozenModel needs them.
   const Lattice& scores(const Program& program, const TokenTable& table, std::size_t s, Space& space) const {

@@ -68,6 +68,33 @@ std::vector<SegmentModel::Found> SegmentModel::features_of(const SegmentProgram&
   return found;
 }
 
+std::vector<OutputFeature> SegmentModel::differing_features(const SegmentProgram& program,
+                                                            const TokenTable& table, std::size_t s,
+                                                            const Labels& y, const Labels& z,
+                                                            Space& space) const {
+  const std::vector<Segment> others = shape().segments(z);
+  const auto is_shared = [&](std::size_t begin, std::size_t last) {
+    const auto same = [&](const Segment& one) { return one.begin == begin && one.last == last; };
+    const auto other = std::find_if(others.begin(), others.end(), same);
+    return other != others.end() && y[begin] == z[begin];
+  };
+  std::vector<OutputFeature> found;
+  for (Found& f : features_of(program, table, s, y, space)) {
+    const SegmentProgram::Origin& from = f.origin;
+    if (is_shared(from.begin, from.last)) continue;
+    const double weight = weight_of(weights(), f.row, f.label);
+    if (weight == 0.0) continue;
+    const bool of_token = program.is_of_token(from);
+    const auto place = [&](std::size_t token) {
+      return static_cast<std::uint32_t>(of_token ? from.inner : token);
+    };
+    found.push_back({place(from.begin), place(from.last), static_cast<std::uint32_t>(from.inner), f.row,
+                     f.label, static_cast<std::uint32_t>(from.template_index), from.value(), weight,
+                     std::move(f.texts)});
+  }
+  return found;
+}
+
 double SegmentModel::probability(const SegmentClaims& answers, const Labels& y, Claims& claims,
                                  std::span<double>, double factor, const SegmentConstants& scaled,
                                  Space& space) {

@@ -9,6 +9,7 @@
 
 #include "features/segment_program.hpp"
 #include "search/frozen_model.hpp"
+#include "search/output_features.hpp"
 #include "search/segment_claims.hpp"
 #include "search/segment_scoring.hpp"
 #include "search/walks.hpp"
@@ -43,6 +44,11 @@ class SegmentModel : public FrozenModel<SegmentModel, SegmentParts> {
   // Those of an output of sentence s that the model knows; valid until the space is used again.
   std::vector<Found> features_of(const SegmentProgram& program, const TokenTable& table, std::size_t s,
                                  const Labels& y, Space& space) const;
+
+  // Those of output y of sentence s that have a weight, but for those of segments that output z has too.
+  std::vector<OutputFeature> differing_features(const SegmentProgram& program, const TokenTable& table,
+                                                std::size_t s, const Labels& y, const Labels& z,
+                                                Space& space) const;
 
   // As FrozenModel needs them. Scores are those of all segments of the sentence.
   const SegmentScores& scores(const SegmentProgram& program, const TokenTable& table, std::size_t s,

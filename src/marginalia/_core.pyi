@@ -368,7 +368,7 @@ class SparseRows:
     def freeze(
         self,
         index: FeatureIndex,
-        labels: int,
+        width: int,
         voters: WeightTable | None = None,
         versions: int = 0,
         lessons: Lessons | None = None,
@@ -710,6 +710,27 @@ class ChainModel:
         The same of chosen sentences under constraints, `labels` being the best ones without; by sentence how often the outputs break constraints, and whether that is known to be the best.
         """
 
+    def differing_features(
+        self,
+        program: Program,
+        table: TokenTable,
+        labels: NDArray[numpy.int32],
+        others: NDArray[numpy.int32],
+        space: ChainSpace,
+    ) -> list[list[tuple[int, int, int, int, int, float, float, int | None, list[str]]]]:
+        """
+        By sentence (first token, last token, token in turn, row, output, how often, weight, template or None, texts of its pieces) of the features of outputs, without those that the others have too.
+        """
+
+    def scores(
+        self,
+        program: Program,
+        table: TokenTable,
+        labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        space: ChainSpace,
+    ) -> NDArray[numpy.float64]:
+        """The score of the output of each sentence; -inf if it is not legal."""
+
     def lattice(self, program: Program, table: TokenTable, sentence: int, space: ChainSpace) -> Lattice:
         """Scores of one sentence."""
 
@@ -940,6 +961,27 @@ class SegmentModel:
         """
         The same of chosen sentences under constraints, `labels` being the best ones without; by sentence how often the outputs break constraints, and whether that is known to be the best.
         """
+
+    def differing_features(
+        self,
+        program: SegmentProgram,
+        table: TokenTable,
+        labels: NDArray[numpy.int32],
+        others: NDArray[numpy.int32],
+        space: SegmentSpace,
+    ) -> list[list[tuple[int, int, int, int, int, float, float, int | None, list[str]]]]:
+        """
+        By sentence (first token, last token, token in turn, row, output, how often, weight, template or None, texts of its pieces) of the features of outputs, without those that the others have too.
+        """
+
+    def scores(
+        self,
+        program: SegmentProgram,
+        table: TokenTable,
+        labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        space: SegmentSpace,
+    ) -> NDArray[numpy.float64]:
+        """The score of the output of each sentence; -inf if it is not legal."""
 
     def lattice(
         self, program: SegmentProgram, table: TokenTable, sentence: int, space: SegmentSpace

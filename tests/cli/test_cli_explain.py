@@ -10,7 +10,7 @@ import pytest
 from cli_world import COLUMNS, Run, Shell, corpus
 
 import marginalia as mg
-from marginalia.cli import main
+from marginalia.cli import explain, main
 
 TEXT = "the/DT cat/NN sees/VBZ a/DT dog/NN ./."
 COLUMNED = {"word": ["the", "cat", "sees", "a", "dog", "."], "pos": ["DT", "NN", "VBZ", "DT", "NN", "."]}
@@ -53,6 +53,38 @@ def test_a_sentence_of_a_file(run: Run, data: Path, model: Path) -> None:
         found = as_json(run, model, "--input", data / "test.txt", "--sentence", number)
         assert found["tokens"] == sentences[number - 1].tokens
     assert as_json(run, model, "--input", data / "test.txt")["tokens"] == sentences[0].tokens
+
+
+@pytest.mark.parametrize("threads", [[], ["--threads", 2]])
+def test_all_sentences_of_a_file(
+    run: Run, data: Path, model: Path, monkeypatch: pytest.MonkeyPatch, threads: list[object]
+) -> None:
+    monkeypatch.setattr(explain, "_BLOCK_BYTES", 300)
+    tagger, sentences = mg.load(model), list(mg.read_conll(data / "test.txt", COLUMNS))
+    words = ("explain", model, "--input", data / "test.txt", "--all", "--top", 2, *threads)
+    code, out, _ = run(*words, "--json")
+    assert code == 0
+    found = [json.loads(line) for line in out.splitlines()]
+    expected = [tagger.explain(sentence).to_json(2) for sentence in sentences]
+    assert [one.pop("model") for one in found] == [str(model)] * len(sentences)
+    assert found == json.loads(json.dumps(expected))
+    code, out, _ = run(*words)
+    assert (code, out) == (0, "\n".join(tagger.explain(sentence).to_text(2) for sentence in sentences))
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        ([TEXT, "--all"], "--all is for --input FILE"),
+        (["--input", "-", "--all", "--sentence", 2], "--all is for --input FILE, without --sentence"),
+        (["--input", "-", "--all", "--html", "-"], "--all does not go with --html"),
+        ([TEXT, "--threads", 2], "--threads is for --all"),
+    ],
+)
+def test_what_does_not_go_with_all(run: Run, model: Path, words: list[object], why: str) -> None:
+    code, _, err = run("explain", model, *words)
+    assert code == 2
+    assert why in err
 
 
 def test_standard_input(shell: Shell, model: Path) -> None:

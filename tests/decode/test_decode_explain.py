@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from html.parser import HTMLParser
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,8 @@ from hypothesis import strategies as st
 
 import marginalia as mg
 from marginalia.corpus import pack, spans_of
+from marginalia.decode.decoder import Term
+from marginalia.decode.explaining import _paired
 from marginalia.decode.explanation import KINDS
 from marginalia.features.compiling import extracted
 from marginalia.model.table import feature_of
@@ -141,6 +144,49 @@ def test_reasons_sum_to_the_difference(
         assert sum(found.by_kind.values()) == pytest.approx(found.difference, abs=1e-9)
         sizes = [abs(reason.difference) for reason in found.reasons]
         assert sizes == sorted(sizes, reverse=True)
+
+
+def pairs_of(*sides: list[Term]) -> list[Any]:
+    """What the two sides say of each place where they say something else."""
+    found = [[(key(pair), *map(sorted_terms, pair.sides)) for pair in _paired(*sides)]]
+    return sorted(found[0], key=repr)
+
+
+def key(pair: Any) -> Any:
+    term = (pair.sides[0] or pair.sides[1])[0]
+    return term.kind, term.feature, term.template, term.texts, term.first, term.last, term.inner
+
+
+def sorted_terms(terms: list[Term]) -> list[tuple[Any, ...]]:
+    return sorted((term.labels, term.weight, term.times, term.place) for term in terms)
+
+
+def test_differing_terms_are_those_of_all(tagger: mg.Tagger, toys: Toys) -> None:
+    """The core leaves out what two outputs share, for many sentences at once."""
+    records = [mg.Sentence(columns) for columns, _ in toys(8, seed=21)]
+    block, decoder = pack(records, tagger.feature_columns), tagger.decoder
+    starts = block.table.sentence_starts.tolist()
+    outputs = [[ids for ids, _ in decoder.k_best(block, s, 4)] for s in range(len(records))]
+    for one, other in ((0, 1), (0, -1), (-1, 0), (0, 0)):
+        sides = [np.concatenate([listed[n] for listed in outputs]).astype(np.int32) for n in (one, other)]
+        found = decoder.differing_terms(block, sides[0], sides[1])
+        for s, (first, last) in enumerate(pairwise(starts)):
+            expected = [decoder.terms(block, s, side[first:last].tolist()) for side in sides]
+            assert pairs_of(*found[s]) == pairs_of(*expected)
+        scores = [decoder.score(block, s, listed[one]) for s, listed in enumerate(outputs)]
+        assert decoder.scores(block, sides[0]).tolist() == scores
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("options", [{}, {"constraints": "at most 1 X"}, {"against": "1=B-Y"}])
+def test_explanations_of_all_are_those_of_each(
+    tagger: mg.Tagger, toys: Toys, options: dict[str, Any], threads: int
+) -> None:
+    given = [columns for columns, _ in toys(30, seed=22)]
+    if "against" in options:
+        given = [columns for columns in given if tagger.tag(columns).labels[0] != "B-Y"]
+    found = tagger.explain_all(given, threads=threads, **options)
+    assert found == [tagger.explain(columns, **options) for columns in given]
 
 
 def test_the_runner_up_is_the_best_other_output(tagger: mg.Tagger, toys: Toys) -> None:

@@ -10,7 +10,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from marginalia.cli.arguments import UsageError, Verbs, add_reading, natural, taken_as, verb_parser
+from marginalia.cli.arguments import (
+    UsageError,
+    Verbs,
+    add_reading,
+    add_threads,
+    natural,
+    taken_as,
+    verb_parser,
+)
 from marginalia.cli.demanded import add_constraints, constraints_of
 from marginalia.cli.dictionaries import add_dictionary, with_dictionaries
 from marginalia.cli.layouts import input_layout, model_layout
@@ -20,8 +28,11 @@ from marginalia.cli.tag import named
 from marginalia.cli.text import Paint
 from marginalia.errors import DataError
 
+_BLOCK_BYTES = 1 << 16  # a few hundred sentences: explanations are long
+
 if TYPE_CHECKING:
     from marginalia.corpus.batches import Layout
+    from marginalia.corpus.blocks import Block
     from marginalia.corpus.records import Sentence
     from marginalia.decode import Explanation, Tagger
     from marginalia.decode.constraints import Constraints
@@ -37,6 +48,7 @@ _EXAMPLES = """\
   marginalia explain model.mg "He/PRP reckons/VBZ so/RB"
   marginalia explain model.mg "He/PRP reckons/VBZ so/RB" --constrain "at most 1 NP"
   marginalia explain model.mg --input test.txt --sentence 3 --against 2-4=NP --html why.html
+  marginalia explain model.mg --input test.txt --all --json --threads 2 > why.jsonl
   marginalia explain model.mg --input test.txt --cite 3 --training train.txt
 """
 
@@ -50,6 +62,7 @@ def add_parser(verbs: Verbs) -> None:
     parser.add_argument(
         "--sentence", metavar="N", type=natural, help="which sentence of the file, from 1 on (default: 1)"
     )
+    parser.add_argument("--all", action="store_true", help="all sentences of the file, one after another")
     parser.add_argument(
         "--against",
         metavar="WHAT",
@@ -64,9 +77,12 @@ def add_parser(verbs: Verbs) -> None:
     parser.add_argument(
         "--training", metavar="FILE", action="append", default=[], help="with --cite: files to quote from"
     )
-    parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
+    parser.add_argument(
+        "--json", action="store_true", help="print one JSON object (a line for each sentence) instead of text"
+    )
     parser.add_argument("--html", metavar="FILE", help="write a page instead of text (-: standard output)")
     parser.add_argument("--no-color", action="store_true", help="no colours (also: NO_COLOR=1)")
+    add_threads(parser, "with --all: threads; the output does not depend on them")
     add_dictionary(parser)
     add_reading(parser, "as the model's training data", unlabelled=True)
     parser.set_defaults(run=run, take=taken_as("text", None))
@@ -80,12 +96,30 @@ def run(args: argparse.Namespace) -> int:
     tagger = load(args.model)
     layout = input_layout(tagger.saved, args) if args.input is not None else None
     tagger = with_dictionaries(tagger, args, layout)
+    if layout is not None and args.all:
+        _explain_all(tagger, args, layout)
+        return 0
     sentence = text_sentence(tagger, args) if layout is None else file_sentence(tagger, args)
     explanation = tagger.explain(sentence, args.against, cite=args.cite, constraints=_constraints(args))
     if args.training:
         explanation = _quoted(explanation, tagger, args)
     _show(explanation, args)
     return 0
+
+
+def _explain_all(tagger: Tagger, args: argparse.Namespace, layout: Layout) -> None:
+    """All that the model labels at once, one after another."""
+    from marginalia.corpus.batches import Batch
+
+    batches = (Batch(block) for block in _blocks(tagger, args.input, layout))
+    options = {"cite": args.cite, "constraints": constraints_of(args)}
+    first = True
+    for _, found in tagger.explain_batches(batches, args.against, args.threads or 1, **options):
+        for explanation in found:
+            if not first and not args.json:
+                print()
+            _show(explanation, args)
+            first = False
 
 
 def _constraints(args: argparse.Namespace) -> Constraints:
@@ -101,6 +135,12 @@ def _check(args: argparse.Namespace) -> None:
         raise UsageError("expected a TEXT to explain, or --input FILE.")
     if args.input is None and args.sentence is not None:
         raise UsageError("--sentence is for --input FILE.")
+    if args.all and (args.input is None or args.sentence is not None):
+        raise UsageError("--all is for --input FILE, without --sentence.")
+    if args.all and (args.html is not None or args.training):
+        raise UsageError("--all does not go with --html and --training.")
+    if args.threads is not None and not args.all:
+        raise UsageError("--threads is for --all.")
     if args.sentence == 0:
         raise UsageError("--sentence: found 0, expected a number from 1 on.")
     if args.training and not args.cite:
@@ -148,14 +188,20 @@ def file_sentence(tagger: Tagger, args: argparse.Namespace) -> Sentence:
 
 def _sentences(tagger: Tagger, path: str, layout: Layout) -> Iterator[Sentence]:
     """What the model labels at once, one after another."""
+    for block in _blocks(tagger, path, layout):
+        yield from block.sentences()
+
+
+def _blocks(tagger: Tagger, path: str, layout: Layout) -> Iterator[Block]:
+    """The same, many of them at a time."""
     from marginalia.corpus.batches import read_batches
     from marginalia.corpus.settings import DataSettings
 
     by_document = tagger.saved.settings_as(DataSettings).whole_documents
-    for batch in read_batches(path, layout):
+    for batch in read_batches(path, layout, block_bytes=_BLOCK_BYTES):
         if batch.block.table.tokens:
             block = named(batch, tagger).block
-            yield from (block.by_document() if by_document else block).sentences()
+            yield block.by_document() if by_document else block
 
 
 def _quoted(explanation: Explanation, tagger: Tagger, args: argparse.Namespace) -> Explanation:

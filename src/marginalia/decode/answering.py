@@ -14,7 +14,8 @@ from marginalia.corpus.settings import DataSettings
 from marginalia.decode.confidence import Abstention, needed_temperature
 from marginalia.decode.constraints import Constraints, Said
 from marginalia.decode.demands import Demands, Met
-from marginalia.decode.explanation import Explanation, explain
+from marginalia.decode.explaining import Explaining
+from marginalia.decode.explanation import Explanation
 from marginalia.decode.inputs import Input
 from marginalia.decode.model import TrainedModel
 from marginalia.decode.ranking import Ranking
@@ -127,11 +128,28 @@ class LabelModel(TrainedModel):
         training examples that taught a weight most are named with each reason (see docs/provenance.md).
         Under `constraints` that change the output, it is compared with the one it would be without them.
         """
-        block = self._block(sentence)
-        tokens = tuple(block.readable(self.feature_columns[0]))
-        return explain(
-            self.saved, self.decoder, self._shown, block, tokens, against, cite, self._demands(constraints)
-        )
+        return self._explaining(cite, constraints)(Batch(self._block(sentence)), against)[0]
+
+    def explain_batches(
+        self,
+        batches: Iterable[Batch],
+        against: str | Sequence[str] | None = None,
+        threads: int = 1,
+        *,
+        cite: int = 0,
+        constraints: Said = (),
+    ) -> Iterator[tuple[Batch, list[Explanation]]]:
+        """The same of all sentences of batch after batch, in order; only a few are in memory at a time."""
+        explaining = self._explaining(cite, constraints)
+
+        def explained(batch: tuple[int, Batch]) -> tuple[Batch, list[Explanation]]:
+            return batch[1], explaining(batch[1], against, batch[0])
+
+        yield from in_order(explained, _numbered(batches), threads)
+
+    def _explaining(self, cite: int, constraints: Said) -> Explaining:
+        demands, column = self._demands(constraints), self.feature_columns[0]
+        return Explaining(self.saved, self.decoder, self._shown, column, cite=cite, demands=demands)
 
     def marginals(self, sentence: Input) -> npt.NDArray[np.float64]:
         """P(label | sentence) of each token, [tokens, model labels], taking scores as log-probabilities.

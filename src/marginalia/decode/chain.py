@@ -14,8 +14,9 @@ import numpy.typing as npt
 from marginalia import _core
 from marginalia.corpus.blocks import Block
 from marginalia.corpus.schemes import legal_transitions
-from marginalia.decode.decoder import Costs, Decoder, Ids, Located, Parts, Term
+from marginalia.decode.decoder import Costs, Ids, Located, Parts, Term
 from marginalia.decode.settings import SearchSettings, StructureOptions
+from marginalia.decode.terms import TermDecoder
 from marginalia.errors import DataError
 from marginalia.features.compiling import compile_program, has_ends, has_label_bigram
 from marginalia.features.program import Program
@@ -123,7 +124,7 @@ _PARTS = Parts(
 )
 
 
-class ChainDecoder(Decoder[_core.ChainShape]):
+class ChainDecoder(TermDecoder[_core.ChainShape]):
     """A saved chain model, ready to use from any number of threads."""
 
     def __init__(self, saved: SavedModel) -> None:
@@ -136,11 +137,22 @@ class ChainDecoder(Decoder[_core.ChainShape]):
 
     def terms(self, block: Block, sentence: int, ids: Sequence[int]) -> list[Term]:
         """The terms of an output's score; of a model that is normalised step by step, the divisors too."""
-        found = super().terms(block, sentence, ids)
+        return [*super().terms(block, sentence, ids), *self._normalisers(block, sentence, ids)]
+
+    def differing_terms(self, block: Block, ids: Ids, others: Ids) -> list[tuple[list[Term], list[Term]]]:
+        """The same of two outputs of each sentence, without most of the terms that both have."""
+        found = super().differing_terms(block, ids, others)
+        starts = block.table.sentence_starts.tolist()
+        for s, sides in enumerate(found):
+            for terms, labels in zip(sides, (ids, others), strict=True):
+                terms += self._normalisers(block, s, labels[starts[s] : starts[s + 1]].tolist())
+        return found
+
+    def _normalisers(self, block: Block, sentence: int, ids: Sequence[int]) -> list[Term]:
         if not self._saved.settings_as(SearchSettings).stepwise:
-            return found
+            return []
         divisors = self._lattice(block, sentence).divisors(np.ascontiguousarray(ids, dtype=np.uint32))
-        order = self._saved.settings_as(ChainSettings).order
+        order, found = self._saved.settings_as(ChainSettings).order, []
         for t, divisor in enumerate(divisors.tolist()):
             before = self._named(ids[max(t - order, 0) : t])
             found.append(Term("normaliser", "normaliser", before, -divisor, t, t))

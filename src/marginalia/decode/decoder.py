@@ -23,6 +23,8 @@ from marginalia.model.constants import ChainSettings, constant_place
 
 Ids = npt.NDArray[np.int32]
 Costs = npt.NDArray[np.float32]  # of each (right, given) pair of labels, flat
+Constant = tuple[str, int, tuple[int, ...], int, int]
+"""Name, place in row 0, labels, first and last token of a constant."""
 
 
 class AnyShape(Protocol):
@@ -249,6 +251,11 @@ class Decoder(Generic[Shape]):
         score: float = self._lattice(block, sentence).score(np.ascontiguousarray(ids, dtype=np.uint32))
         return score
 
+    def scores(self, block: Block, ids: Ids) -> npt.NDArray[np.float64]:
+        """The scores of outputs of all sentences, given by the label ids of all tokens."""
+        outputs = np.split(ids, block.table.sentence_starts[1:-1])
+        return np.array([self.score(block, s, output) for s, output in enumerate(outputs)])
+
     def confidence(
         self, block: Block, ids: Ids, sentences: npt.NDArray[np.uint32], temperature: float
     ) -> tuple[npt.NDArray[Any], ...]:
@@ -272,6 +279,16 @@ class Decoder(Generic[Shape]):
         """The terms of an output's score, which is their sum."""
         found = [self._observed(feature) for feature in self._located(block, sentence, ids)]
         return [*(term for term in found if term is not None), *self._constants(self._parts_of(ids))]
+
+    def differing_terms(self, block: Block, ids: Ids, others: Ids) -> list[tuple[list[Term], list[Term]]]:
+        """By sentence the terms of two outputs, given by the label ids of all tokens; what both have may be
+        left out."""
+        starts = block.table.sentence_starts[1:-1]
+        pairs = zip(np.split(ids, starts), np.split(others, starts), strict=True)
+        return [
+            (self.terms(block, s, one.tolist()), self.terms(block, s, other.tolist()))
+            for s, (one, other) in enumerate(pairs)
+        ]
 
     def features_of(self, block: Block, sentence: int, ids: Sequence[int]) -> list[Contribution]:
         """The features of an output with their weights; the sum of weight * count is its score, before it
@@ -314,14 +331,22 @@ class Decoder(Generic[Shape]):
 
     def _constants(self, parts: Sequence[tuple[int, int, int]]) -> Iterator[Term]:
         """Start, end and transitions."""
+        return filter(None, map(self._constant, self._constants_of(parts)))
+
+    def _constants_of(self, parts: Sequence[tuple[int, int, int]]) -> Iterator[Constant]:
+        return constants_of(parts, len(self._saved.labels), self._saved.settings_as(ChainSettings).order)
+
+    def _constant(self, constant: Constant) -> Term | None:
+        name, place, labels, first, last = constant
+        if not (weight := self._constant_weights.get(place)):
+            return None
+        row = len(self._saved.arrays["keys"])
+        return Term("transition", name, self._named(labels), weight, first, last, (row, place))
+
+    @cached_property
+    def _constant_weights(self) -> dict[int, float]:
         at, weights = (self._saved.arrays[name].tolist() for name in ("constant_at", "constants"))
-        by_place = dict(zip(at, weights, strict=True))
-        size, row = len(self._saved.labels), len(self._saved.arrays["keys"])
-        for name, place, labels, first, last in constants_of(
-            parts, size, self._saved.settings_as(ChainSettings).order
-        ):
-            if weight := by_place.get(place):
-                yield Term("transition", name, self._named(labels), weight, first, last, (row, place))
+        return dict(zip(at, weights, strict=True))
 
     def _named(self, labels: Sequence[int]) -> tuple[str, ...]:
         return tuple(self._saved.labels[label] for label in labels)
@@ -356,9 +381,7 @@ def _candidates_of(saved: SavedModel) -> int:
     return saved.settings_as(VoteSettings, needs=("vote-candidates",)).vote_candidates
 
 
-def constants_of(
-    parts: Sequence[tuple[int, int, int]], size: int, order: int
-) -> Iterator[tuple[str, int, tuple[int, ...], int, int]]:
+def constants_of(parts: Sequence[tuple[int, int, int]], size: int, order: int) -> Iterator[Constant]:
     """Name, place in row 0, labels, first and last token of the constants of parts with their tokens."""
 
     def place(kind: str, *labels: int) -> int:

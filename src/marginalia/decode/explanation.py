@@ -3,24 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from marginalia.corpus.batches import Batch
-from marginalia.corpus.blocks import Block
-from marginalia.decode.against import Other, other_output
-from marginalia.decode.constraints import At
-from marginalia.decode.decoder import Term
-from marginalia.decode.demands import Demands, Met
-from marginalia.decode.settings import SearchSettings
-from marginalia.decode.structures import StructureInUse
-from marginalia.decode.tagged import Tagged, UserLabels
-from marginalia.decode.wording import Seen, words_of
-from marginalia.errors import DataError, ModelError
-from marginalia.features.compiling import extracted, shown
-from marginalia.model import SavedModel
-from marginalia.model.provenance import Citation, Provenance
+from marginalia.decode.tagged import Tagged
+from marginalia.model.provenance import Citation
 
 KINDS = ("feature", "transition", "dictionary", "constraint", "normaliser")
 """What a score is split over. Constraints forbid outputs and add nothing to scores; they come first."""
@@ -127,131 +115,3 @@ class Explanation:
         from marginalia.decode.page import page_of
 
         return page_of(self, top)
-
-
-def explain(
-    saved: SavedModel,
-    decoder: StructureInUse,
-    user_labels: UserLabels,
-    block: Block,
-    tokens: tuple[str, ...],
-    against: str | Sequence[str] | None,
-    cite: int = 0,
-    demands: Demands | None = None,
-) -> Explanation:
-    """The explanation of the only sentence of a block.
-
-    Under demands that the best output breaks, the one that meets them is compared with that one.
-    """
-    if not tokens:
-        raise DataError("found no tokens, expected at least one")
-    provenance = Provenance(saved) if cite else None
-    if provenance is not None and not provenance.is_known:
-        raise ModelError(
-            "the model does not know which examples taught it: train it with provenance=on to cite them."
-        )
-    free = decoder.best(block)
-    met = None if demands is None else demands.meet(decoder, block, Batch(block), 0, free)
-    chosen = (free if met is None else met.ids).tolist()
-    if against is None and chosen != free.tolist():
-        other = Other(free.tolist(), decoder.score(block, 0, free), "best without constraints")
-    else:
-        other = other_output(saved, decoder, user_labels, block, chosen, against)
-    score = decoder.score(block, 0, chosen)
-    pairs = _paired(decoder.terms(block, 0, chosen), decoder.terms(block, 0, other.ids))
-    seen = Seen(saved, block)
-    reasons = [_reason(saved, pair, seen, provenance, cite) for pair in pairs]
-    reasons.sort(key=lambda r: (-abs(r.difference), r.start, r.end, KINDS.index(r.kind), r.feature))
-    labels = [tuple(user_labels.user_labels(ids)) for ids in (chosen, other.ids)]
-    if demands is not None:
-        reasons = [*_forbidding(demands, block, *labels), *reasons]
-    return Explanation(
-        Tagged(tokens, labels[0], saved.scheme, score),
-        Tagged(tokens, labels[1], saved.scheme, other.score),
-        other.what,
-        tuple(reasons),
-        (*_notes(saved), *(_notes_of_constraints(met) if met is not None else ())),
-    )
-
-
-def _forbidding(
-    demands: Demands, block: Block, chosen: tuple[str, ...], other: tuple[str, ...]
-) -> Iterator[Reason]:
-    """The constraints that only the chosen output meets; they add nothing to scores."""
-    for said in demands.of_sentences(Batch(block), 0)[0]:
-        if demands.broken(other, [said]) and not demands.broken(chosen, [said]):
-            start, end = (said.first - 1, said.last) if isinstance(said, At) else (0, len(chosen))
-            words = f"the constraint '{said}' forbids the other output"
-            if isinstance(said, At) and said.phrase is not None:
-                words = f"the dictionary has '{said.phrase}' as {' or '.join(said.names)}"
-            yield Reason("constraint", words, str(said), None, start, end, None, None, 0.0)
-
-
-def _notes_of_constraints(met: Met) -> Iterator[str]:
-    if 0 in met.broken:
-        yield f"no output meets all constraints; the chosen one breaks: {', '.join(met.broken[0])}"
-    if 0 in met.inexact:
-        yield "there may be better outputs that meet the constraints: not all could be looked at"
-
-
-def _notes(saved: SavedModel) -> Iterable[str]:
-    if "vote_steps" in saved.arrays:
-        yield "the versions of the weights voted for the output; the numbers are those of their mean"
-    if saved.settings_as(SearchSettings).width:
-        yield "outputs are found by beam search: there may be better ones than those that are compared"
-    if saved.encoding != saved.scheme:
-        yield f"weights are of labels in {saved.encoding}, which the model was trained in"
-
-
-class _Pair:
-    """Terms of the two outputs that say the same of the same place; equal ones of one side are counted."""
-
-    def __init__(self) -> None:
-        self.sides: tuple[list[Term], list[Term]] = ([], [])
-
-    def value(self, side: int) -> float:
-        return math.fsum(term.value for term in self.sides[side])
-
-
-def _paired(chosen: Sequence[Term], other: Sequence[Term]) -> list[_Pair]:
-    """The terms of both outputs by feature and place, without those that they share."""
-    pairs: dict[Any, _Pair] = {}
-    for side, terms in enumerate((chosen, other)):
-        for term in terms:
-            key = (term.kind, term.feature, term.template, term.first, term.last, term.inner)
-            pairs.setdefault(key, _Pair()).sides[side].append(term)
-    return [pair for pair in pairs.values() if _seen(pair.sides[0]) != _seen(pair.sides[1])]
-
-
-def _seen(terms: Iterable[Term]) -> list[tuple[tuple[str, ...], float]]:
-    return sorted((term.labels, term.value) for term in terms)
-
-
-def _reason(saved: SavedModel, pair: _Pair, seen: Seen, provenance: Provenance | None, cite: int) -> Reason:
-    first = [terms[0] if terms else None for terms in pair.sides]
-    term = first[0] or first[1]
-    assert term is not None, "a pair has a term"
-    sides = [None if one is None else Side(one.labels, pair.value(side)) for side, one in enumerate(first)]
-    template = None if term.template is None else shown(extracted(saved.program)[term.template])
-    return Reason(
-        term.kind,
-        words_of(saved.program, first[0], first[1], seen),
-        term.feature,
-        template,
-        term.first,
-        term.last + 1,
-        sides[0],
-        sides[1],
-        pair.value(0) - pair.value(1),
-        tuple(_citations(pair, provenance, cite)) if provenance is not None else (),
-    )
-
-
-def _citations(pair: _Pair, provenance: Provenance, cite: int) -> list[Citation]:
-    found: list[Citation] = []
-    for sign, terms in zip((1, -1), pair.sides, strict=True):
-        for term in terms:
-            if term.place is not None:
-                found += provenance.citations(*term.place, term.labels, sign)
-    size: Callable[[Citation], tuple[float, int]] = lambda c: (-abs(c.part), c.number)  # noqa: E731
-    return sorted(found, key=size)[:cite]

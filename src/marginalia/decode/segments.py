@@ -17,8 +17,9 @@ import numpy.typing as npt
 from marginalia import _core
 from marginalia.config import Settings, setting
 from marginalia.corpus.blocks import Block
-from marginalia.decode.decoder import Costs, Decoder, Ids, Located, Parts
+from marginalia.decode.decoder import Costs, Ids, Located, Parts
 from marginalia.decode.settings import StructureOptions
+from marginalia.decode.terms import TermDecoder
 from marginalia.errors import DataError
 from marginalia.features.compiling import compile_segment_program, has_ends, has_label_bigram
 from marginalia.features.program import Program
@@ -172,7 +173,7 @@ _PARTS = Parts(
 )
 
 
-class SegmentDecoder(Decoder[_core.SegmentShape]):
+class SegmentDecoder(TermDecoder[_core.SegmentShape]):
     """A saved model of segments, ready to use from any number of threads."""
 
     def __init__(self, saved: SavedModel) -> None:

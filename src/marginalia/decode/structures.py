@@ -166,8 +166,16 @@ class StructureInUse(Protocol):
     def terms(self, block: Block, sentence: int, ids: Sequence[int]) -> list[Term]:
         """The terms of an output's score, which is their sum, and where each comes from."""
 
+    def differing_terms(
+        self, block: Block, ids: npt.NDArray[np.int32], others: npt.NDArray[np.int32]
+    ) -> list[tuple[list[Term], list[Term]]]:
+        """By sentence the terms of two outputs; what both have may be left out."""
+
     def expectations(self, block: Block, sentence: int) -> dict[str, Any]:
         """log Z and the probabilities of the parts of outputs."""
+
+    def scores(self, block: Block, ids: npt.NDArray[np.int32]) -> npt.NDArray[np.float64]:
+        """The scores of outputs of all sentences, given by the label ids of all tokens."""
 
     def score(self, block: Block, sentence: int, ids: npt.ArrayLike) -> float:
         """The score of a given output."""

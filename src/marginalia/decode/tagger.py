@@ -16,6 +16,7 @@ from marginalia.corpus.blocks import pack
 from marginalia.decode.answering import Ids, LabelModel, check_k
 from marginalia.decode.confidence import needed_temperature
 from marginalia.decode.constraints import Constraint, Constraints, Said
+from marginalia.decode.explanation import Explanation
 from marginalia.decode.inputs import Input
 from marginalia.decode.listed import batches_of
 from marginalia.decode.tagged import Tagged, ranked_sentences, tagged
@@ -95,6 +96,22 @@ class Tagger(LabelModel):
             own = tokens.popleft()
             found += ranked_sentences(own, batch.block, ranked, self.labels, self.saved.scheme)
         return found
+
+    def explain_all(
+        self,
+        sentences: Iterable[Input],
+        against: str | Sequence[str] | None = None,
+        threads: int = 1,
+        *,
+        cite: int = 0,
+        constraints: Said = (),
+    ) -> list[Explanation]:
+        """Why the model labels sentences as it does, as `explain` tells of one of them; the result does not
+        depend on the number of threads."""
+        demanded = Constraints.of(constraints)
+        listed, _ = self._listed(sentences, demanded)
+        explained = self.explain_batches(listed, against, threads, cite=cite, constraints=demanded)
+        return [one for _, found in explained for one in found]
 
     def _listed(
         self, sentences: Iterable[Input], constraints: Constraints

@@ -29,11 +29,21 @@ _COUNTED = ("", "", "two ", "three ", "four ", "five ")
 _LIST = {"B": "begins", "I": "goes on with", "1": "is"}
 
 
-class Seen:
-    """The only sentence of a block, as a model sees it."""
+class SeenBlock:
+    """The sentences of a block, as a model sees them."""
 
     def __init__(self, saved: SavedModel, block: Block) -> None:
-        self.length, self._saved, self._block = block.table.tokens, saved, block
+        self.templates = extracted(saved.program)
+        self.tokens = cache(block.readable)  # of a column
+        self.phrases = cache(lambda: phrases_of(saved))
+
+
+class Seen:
+    """One of them: its tokens are those from `first` to `last` (exclusive)."""
+
+    def __init__(self, block: SeenBlock, first: int, last: int) -> None:
+        self.length, self.templates = last - first, block.templates
+        self._block, self._place = block, slice(first, last)
         self._marks = cache(self._matches)
 
     def phrase(self, of: Attribute, at: int) -> str:
@@ -44,8 +54,8 @@ class Seen:
         return " ".join(tokens[begin:end])
 
     def _matches(self, name: str, column: str) -> tuple[list[str], list[int]]:
-        tokens = self._block.readable(column)
-        return tokens, phrases_of(self._saved)[name].matches(tokens).tolist()
+        tokens = self._block.tokens(column)[self._place]
+        return tokens, self._block.phrases()[name].matches(tokens).tolist()
 
 
 def words_of(program: Program, chosen: Term | None, other: Term | None, seen: Seen) -> str:
@@ -57,7 +67,7 @@ def words_of(program: Program, chosen: Term | None, other: Term | None, seen: Se
     if term.template is None:
         said = [_constant(side) for side in (chosen, other) if side is not None]
         return said[0] if len(said) == 1 else f"{said[0]}, not {_arrows(other)}"
-    template = extracted(program)[term.template]
+    template = seen.templates[term.template]
     said = [
         _value(program, piece, text, term, seen)
         for piece, text in zip(template.pieces, term.texts, strict=True)

@@ -1,0 +1,233 @@
+"""Explanations made: the outputs of sentences compared, term by term, for whole blocks at once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from marginalia.corpus.batches import Batch
+from marginalia.corpus.blocks import Block, pack
+from marginalia.decode.against import Other, other_output
+from marginalia.decode.constraints import At, Constraint
+from marginalia.decode.decoder import Term
+from marginalia.decode.demands import Demands, Met
+from marginalia.decode.explanation import KINDS, Explanation, Reason, Side
+from marginalia.decode.settings import SearchSettings
+from marginalia.decode.structures import StructureInUse
+from marginalia.decode.tagged import Tagged, UserLabels
+from marginalia.decode.wording import Seen, SeenBlock, words_of
+from marginalia.errors import DataError, ModelError
+from marginalia.features.compiling import shown
+from marginalia.model import SavedModel
+from marginalia.model.provenance import Citation, Provenance
+
+Ids = npt.NDArray[np.int32]
+
+
+class Explaining:
+    """Explains the outputs of a model. It may be used from many threads at once.
+
+    Under demands that the best output breaks, the one that meets them is compared with that one.
+    """
+
+    def __init__(
+        self,
+        saved: SavedModel,
+        decoder: StructureInUse,
+        labels: UserLabels,
+        column: str,
+        *,
+        cite: int = 0,
+        demands: Demands | None = None,
+    ) -> None:
+        self._saved, self._decoder, self._labels = saved, decoder, labels
+        self._column, self._cite, self._demands = column, cite, demands
+        self._provenance = Provenance(saved) if cite else None
+        if self._provenance is not None and not self._provenance.is_known:
+            raise ModelError(
+                "the model does not know which examples taught it: train it with provenance=on to cite them."
+            )
+
+    def __call__(
+        self, batch: Batch, against: str | Sequence[str] | None = None, before: int = 0
+    ) -> list[Explanation]:
+        """Of all sentences of a batch, which stands behind so many others."""
+        block, decoder = batch.block, self._decoder
+        starts = block.table.sentence_starts.tolist()
+        if any(first == last for first, last in pairwise(starts)):
+            raise DataError("found no tokens, expected at least one")
+        free = decoder.best(block)
+        met = None
+        if self._demands is not None:
+            met = self._demands.meet(decoder, block, batch, before, free)
+        chosen = free if met is None else met.ids
+        others = self._others(block, starts, free, chosen, against)
+        other_ids = np.array([label for other in others for label in other.ids], np.int32)
+        scores = decoder.scores(block, chosen).tolist()
+        terms = decoder.differing_terms(block, chosen, other_ids)
+        demanded = None if self._demands is None else self._demands.of_sentences(batch, before)
+        tokens, seen = block.readable(self._column), SeenBlock(self._saved, block)
+        return [
+            self._explanation(
+                _Compared(
+                    s, tuple(tokens[first:last]), chosen[first:last].tolist(), scores[s], others[s], *terms[s]
+                ),
+                Seen(seen, first, last),
+                met,
+                () if demanded is None else demanded[s],
+            )
+            for s, (first, last) in enumerate(pairwise(starts))
+        ]
+
+    def _others(
+        self,
+        block: Block,
+        starts: Sequence[int],
+        free: Ids,
+        chosen: Ids,
+        against: str | Sequence[str] | None,
+    ) -> list[Other]:
+        """By sentence what the chosen output is compared with."""
+        bounds = list(pairwise(starts))
+        own = [chosen[first:last].tolist() for first, last in bounds]
+        if against is not None:
+            parts = [block] if len(bounds) == 1 else [pack([one]) for one in block.sentences()]
+            return [
+                other_output(self._saved, self._decoder, self._labels, part, ids, against)
+                for part, ids in zip(parts, own, strict=True)
+            ]
+        best = self._decoder.ranked(block, 2)
+        outputs = list(zip(best.ids, best.scores, strict=True))
+        score_of_free = self._decoder.scores(block, free) if free is not chosen else best.scores[0]
+        found = []
+        for s, (first, last) in enumerate(bounds):
+            best_free = free[first:last].tolist()
+            if best_free != own[s]:
+                found.append(Other(best_free, float(score_of_free[s]), "best without constraints"))
+                continue
+            listed = [(ids[first:last].tolist(), float(scores[s])) for ids, scores in outputs]
+            runners = [(ids, score) for ids, score in listed if ids != own[s] and not math.isnan(score)]
+            if not runners:
+                raise DataError("there is nothing to compare with: the sentence has only one legal output")
+            found.append(Other(*runners[0], "runner-up"))
+        return found
+
+    def _explanation(
+        self, compared: _Compared, seen: Seen, met: Met | None, demanded: Sequence[Constraint]
+    ) -> Explanation:
+        saved = self._saved
+        pairs = _paired(compared.terms, compared.other_terms)
+        reasons = [_reason(saved, pair, seen, self._provenance, self._cite) for pair in pairs]
+        reasons.sort(key=lambda r: (-abs(r.difference), r.start, r.end, KINDS.index(r.kind), r.feature))
+        other = compared.other
+        labels = [tuple(self._labels.user_labels(ids)) for ids in (compared.ids, other.ids)]
+        if self._demands is not None:
+            reasons = [*_forbidding(self._demands, demanded, *labels), *reasons]
+        notes = _notes_of_constraints(met, compared.sentence) if met is not None else ()
+        return Explanation(
+            Tagged(compared.tokens, labels[0], saved.scheme, compared.score),
+            Tagged(compared.tokens, labels[1], saved.scheme, other.score),
+            other.what,
+            tuple(reasons),
+            (*_notes(saved), *notes),
+        )
+
+
+class _Compared(NamedTuple):
+    """A sentence with its chosen output and another one, and the terms in which they differ."""
+
+    sentence: int
+    tokens: tuple[str, ...]
+    ids: list[int]
+    score: float
+    other: Other
+    terms: list[Term]
+    other_terms: list[Term]
+
+
+def _forbidding(
+    demands: Demands, demanded: Sequence[Constraint], chosen: tuple[str, ...], other: tuple[str, ...]
+) -> Iterator[Reason]:
+    """The constraints that only the chosen output meets; they add nothing to scores."""
+    for said in demanded:
+        if demands.broken(other, [said]) and not demands.broken(chosen, [said]):
+            start, end = (said.first - 1, said.last) if isinstance(said, At) else (0, len(chosen))
+            words = f"the constraint '{said}' forbids the other output"
+            if isinstance(said, At) and said.phrase is not None:
+                words = f"the dictionary has '{said.phrase}' as {' or '.join(said.names)}"
+            yield Reason("constraint", words, str(said), None, start, end, None, None, 0.0)
+
+
+def _notes_of_constraints(met: Met, sentence: int) -> Iterator[str]:
+    if sentence in met.broken:
+        yield f"no output meets all constraints; the chosen one breaks: {', '.join(met.broken[sentence])}"
+    if sentence in met.inexact:
+        yield "there may be better outputs that meet the constraints: not all could be looked at"
+
+
+def _notes(saved: SavedModel) -> Iterable[str]:
+    if "vote_steps" in saved.arrays:
+        yield "the versions of the weights voted for the output; the numbers are those of their mean"
+    if saved.settings_as(SearchSettings).width:
+        yield "outputs are found by beam search: there may be better ones than those that are compared"
+    if saved.encoding != saved.scheme:
+        yield f"weights are of labels in {saved.encoding}, which the model was trained in"
+
+
+class _Pair:
+    """Terms of the two outputs that say the same of the same place; equal ones of one side are counted."""
+
+    def __init__(self) -> None:
+        self.sides: tuple[list[Term], list[Term]] = ([], [])
+
+    def value(self, side: int) -> float:
+        return math.fsum(term.value for term in self.sides[side])
+
+
+def _paired(chosen: Sequence[Term], other: Sequence[Term]) -> list[_Pair]:
+    """The terms of both outputs by feature and place, without those that they share."""
+    pairs: dict[Any, _Pair] = {}
+    for side, terms in enumerate((chosen, other)):
+        for term in terms:
+            key = (term.kind, term.feature, term.template, term.first, term.last, term.inner)
+            pairs.setdefault(key, _Pair()).sides[side].append(term)
+    return [pair for pair in pairs.values() if _seen(pair.sides[0]) != _seen(pair.sides[1])]
+
+
+def _seen(terms: Iterable[Term]) -> list[tuple[tuple[str, ...], float]]:
+    return sorted((term.labels, term.value) for term in terms)
+
+
+def _reason(saved: SavedModel, pair: _Pair, seen: Seen, provenance: Provenance | None, cite: int) -> Reason:
+    first = [terms[0] if terms else None for terms in pair.sides]
+    term = first[0] or first[1]
+    assert term is not None, "a pair has a term"
+    sides = [None if one is None else Side(one.labels, pair.value(side)) for side, one in enumerate(first)]
+    template = None if term.template is None else shown(seen.templates[term.template])
+    return Reason(
+        term.kind,
+        words_of(saved.program, first[0], first[1], seen),
+        term.feature,
+        template,
+        term.first,
+        term.last + 1,
+        sides[0],
+        sides[1],
+        pair.value(0) - pair.value(1),
+        tuple(_citations(pair, provenance, cite)) if provenance is not None else (),
+    )
+
+
+def _citations(pair: _Pair, provenance: Provenance, cite: int) -> list[Citation]:
+    found: list[Citation] = []
+    for sign, terms in zip((1, -1), pair.sides, strict=True):
+        for term in terms:
+            if term.place is not None:
+                found += provenance.citations(*term.place, term.labels, sign)
+    size: Callable[[Citation], tuple[float, int]] = lambda c: (-abs(c.part), c.number)  # noqa: E731
+    return sorted(found, key=size)[:cite]
