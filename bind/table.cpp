@@ -202,6 +202,9 @@ void bind_table(nb::module_& m) {
           "The bytes that were read.")
       .def_prop_ro("tokens", &TokenTable::tokens, "Number of tokens.")
       .def_prop_ro("sentences", &TokenTable::sentences, "Number of sentences.")
+      .def_prop_ro(
+          "line_breaks", [](const TokenTable& t) { return t.line_breaks; },
+          "Number of lines that end in the text.")
       .def_prop_ro("comments", &comments, "Comment lines as (sentence, text).")
       .def_prop_ro("sentence_starts", &view<&TokenTable::sentence>,
                    "First token of each sentence, then the number of tokens.")

@@ -37,6 +37,8 @@ class Parser {
     line_ = options_.first_line;
     for (lines_ = Lines{text_, start_}; lines_.advance(); ++line_) read_line();
     end_sentence();
+    const bool is_cut = line_ > options_.first_line && text_.back() != '\n';
+    table_.line_breaks = line_ - options_.first_line - (is_cut ? 1 : 0);
     return std::move(table_);
   }
 

@@ -28,6 +28,7 @@ struct TokenTable {
   std::vector<std::uint32_t> line;            // [tokens] line number, the first line of a file is 1
   std::vector<std::uint32_t> document;        // [sentences] how many -DOCSTART- lines came before
   std::vector<std::uint32_t> mark;            // [-DOCSTART- lines] where the line's last field ends
+  std::uint32_t line_breaks = 0;              // in the text, if it was read as lines
   std::vector<Comment> comments;              // in order of appearance
   std::shared_ptr<const Items> items;         // attributes that users made themselves; null if there are none
 

@@ -44,17 +44,23 @@ bool has_word(const Places& places) {
 }
 
 // The group that needs the fewest further places for these; none if each would have too many.
-TemplateGroup* group_for(std::vector<TemplateGroup>& groups, const Places& places) {
+TemplateGroup* group_for(std::vector<TemplateGroup>& groups, const Places& places, std::size_t most) {
   TemplateGroup* best = nullptr;
   std::size_t fewest = 0;
   for (TemplateGroup& group : groups) {
-    if (is_of_word(places) ? group.places != places : has_word(group.places)) continue;
     const std::size_t all = united(group.places, places).size(), more = all - group.places.size();
-    if (all > TemplateGroups::kMostPlaces || (best != nullptr && more >= fewest)) continue;
+    if (all > most || (best != nullptr && more >= fewest)) continue;
     best = &group;
     fewest = more;
   }
   return best;
+}
+
+void add(std::uint32_t index, const Places& places, std::size_t most, std::vector<TemplateGroup>& groups) {
+  TemplateGroup* group = group_for(groups, places, most);
+  if (group == nullptr) group = &groups.emplace_back();
+  group->places = united(std::move(group->places), places);
+  group->templates.push_back(index);
 }
 
 }  // namespace
@@ -66,19 +72,24 @@ TemplateGroups groups_of(const std::vector<Template>& templates, const std::vect
   for (std::size_t size = TemplateGroups::kMostPlaces; size > 0; --size) {
     for (std::uint32_t i = 0; i < templates.size(); ++i) {
       if (!places[i] || places[i]->size() != size) continue;
-      if (has_word(*places[i]) && !is_of_word(*places[i])) continue;
-      TemplateGroup* group = group_for(all.groups, *places[i]);
-      if (group == nullptr) group = &all.groups.emplace_back();
-      group->places = united(std::move(group->places), *places[i]);
-      group->templates.push_back(i);
+      if (is_of_word(*places[i]))
+        add(i, *places[i], 1, all.words);
+      else if (!has_word(*places[i]))
+        add(i, *places[i], TemplateGroups::kMostPlaces, all.contexts);
     }
   }
+  // The first that need a word are the tokens before it.
+  std::sort(all.words.begin(), all.words.end(), [](const TemplateGroup& a, const TemplateGroup& b) {
+    return a.places[0].offset > b.places[0].offset;
+  });
   std::vector<std::uint8_t> grouped(templates.size(), 0);
-  for (TemplateGroup& group : all.groups) {
-    std::sort(group.templates.begin(), group.templates.end());
-    for (const std::uint32_t i : group.templates) grouped[i] = 1;
-    for (const auto& place : group.places)
-      all.reach = std::max(all.reach, static_cast<std::size_t>(std::abs(place.offset)));
+  for (std::vector<TemplateGroup>* groups : {&all.words, &all.contexts}) {
+    for (TemplateGroup& group : *groups) {
+      std::sort(group.templates.begin(), group.templates.end());
+      for (const std::uint32_t i : group.templates) grouped[i] = 1;
+      for (const auto& place : group.places)
+        all.reach = std::max(all.reach, static_cast<std::size_t>(std::abs(place.offset)));
+    }
   }
   for (std::uint32_t i = 0; i < templates.size(); ++i)
     if (grouped[i] == 0) all.others.push_back(i);

@@ -24,9 +24,10 @@ struct TemplateGroups {
   static constexpr std::size_t kMostPlaces = 3;
   static constexpr std::int32_t kFarthest = 8;  // offset
 
-  std::vector<TemplateGroup> groups;
-  std::vector<std::uint32_t> others;  // templates of no group, rising
-  std::size_t reach = 0;              // the largest distance of a place from the token
+  std::vector<TemplateGroup> words;     // each looks at one place in the first column; by falling offset
+  std::vector<TemplateGroup> contexts;  // of other columns
+  std::vector<std::uint32_t> others;    // templates of no group, rising
+  std::size_t reach = 0;                // the largest distance of a place from the token
 };
 
 // The groups depend on the templates alone, and scores are added group by group: so the sums do not depend on

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "base/prefetch.hpp"
+
 namespace marginalia {
 
 namespace {
@@ -10,6 +12,15 @@ namespace {
 // Beyond either the cache starts again, so that its memory is bounded on any stream.
 constexpr std::size_t kMostCached = 1u << 16;  // strings
 constexpr std::size_t kMostBytes = 1u << 22;
+
+// Columns have different seeds, in the byte that the hash of a short text leaves free: with its length such a
+// hash can be turned back into text and column. Hashes of the same text are different in different columns.
+constexpr std::uint64_t seed_of(std::uint32_t column) {
+  return std::uint64_t{column} << 56 ^ column >> 8;
+}
+bool is_known_by_hash(std::string_view text, std::uint32_t columns) {
+  return text.size() < 8 && columns <= 256;
+}
 
 constexpr std::uint64_t kNoLead = UINT64_MAX;  // the value is absent; hashes are smaller
 
@@ -183,8 +194,13 @@ void Program::read(const TokenTable& table, std::size_t first, std::size_t last,
   for (std::uint32_t c = 0; c < columns_; ++c) {
     const auto& wanted = sources_of_column_[c];
     if (wanted.empty()) continue;
+    space.hashes_.clear();
     for (std::size_t t = first; t < last; ++t) {
-      const auto& slot = slot_of(table.field(t, c), c, space);
+      space.hashes_.push_back(quick_hash(table.field(t, c), seed_of(c)));
+      prefetch(&space.slots_[space.hashes_.back() & (space.slots_.size() - 1)]);
+    }
+    for (std::size_t t = first; t < last; ++t) {
+      const auto& slot = slot_of(table.field(t, c), c, space.hashes_[t - first], space);
       const Hashed* values = &space.cached_[slot.values - 1];
       space.known_[(t - first) * columns_ + c] = {slot.rows, slot.leads};
       space.ids_[(reach + t - first) * columns_ + c] = slot.id;
@@ -222,20 +238,19 @@ void Program::read_items(const TokenTable& table, std::size_t first, const Ident
 }
 
 // The values of a string in a column, and the rows of its one-value features, from memory or computed.
-const ExtractionSpace::Slot& Program::slot_of(std::string_view text, std::uint32_t column,
+const ExtractionSpace::Slot& Program::slot_of(std::string_view text, std::uint32_t column, std::uint64_t hash,
                                               ExtractionSpace& space) const {
   if (space.used_ * 2 >= space.slots_.size()) grow(space);
-  const std::uint64_t hash = quick_hash(text, column);
   const std::size_t mask = space.slots_.size() - 1;
   std::size_t i = hash & mask;
   for (; space.slots_[i].values != 0; i = (i + 1) & mask) {
     const auto& slot = space.slots_[i];
-    if (slot.hash == hash && slot.column == column &&
+    if (slot.hash != hash || slot.text_length != text.size()) continue;
+    if (is_known_by_hash(text, columns_) ||
         std::string_view(space.texts_).substr(slot.text_begin, slot.text_length) == text)
       return slot;
   }
   space.slots_[i] = {hash,
-                     column,
                      static_cast<std::uint32_t>(space.texts_.size()),
                      static_cast<std::uint32_t>(text.size()),
                      static_cast<std::uint32_t>(space.cached_.size() + 1),

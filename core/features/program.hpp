@@ -91,7 +91,6 @@ class ExtractionSpace {
   friend class Program;
   struct Slot {
     std::uint64_t hash = 0;
-    std::uint32_t column = 0;
     std::uint32_t text_begin = 0, text_length = 0;
     std::uint32_t values = 0;  // index into cached_ + 1; 0 = empty slot
     std::uint32_t rows = 0;    // index into rows_
@@ -105,13 +104,14 @@ class ExtractionSpace {
   std::vector<Slot> slots_;
   std::size_t used_ = 0;
   std::string texts_;
-  std::vector<Hashed> cached_;        // values, by source of the column
-  std::vector<std::uint32_t> rows_;   // rows, by one-value template of the column
-  std::vector<Hashed> grid_;          // [tokens][sources] of the current sentence
-  std::vector<std::uint64_t> leads_;  // hashes of names up to the second value, by template of the column
-  std::vector<Known> known_;          // [tokens][columns] of the current sentence
-  Identity ids_of_;                   // another one whenever ids start anew
-  std::vector<std::uint32_t> ids_;    // [reach + tokens + reach][columns] of the current sentence
+  std::vector<Hashed> cached_;         // values, by source of the column
+  std::vector<std::uint32_t> rows_;    // rows, by one-value template of the column
+  std::vector<Hashed> grid_;           // [tokens][sources] of the current sentence
+  std::vector<std::uint64_t> leads_;   // hashes of names up to the second value, by template of the column
+  std::vector<Known> known_;           // [tokens][columns] of the current sentence
+  Identity ids_of_;                    // another one whenever ids start anew
+  std::vector<std::uint32_t> ids_;     // [reach + tokens + reach][columns] of the current sentence
+  std::vector<std::uint64_t> hashes_;  // [tokens] of a column
   std::string scratch_;
   std::vector<Hashed> by_source_;
   std::shared_ptr<const Items>
@@ -185,14 +185,17 @@ class Program {
   }
 
   const TemplateGroups& groups() const { return groups_; }
-  // The values that a group looks at, as a number that is not 0. It means the same for the space as long as
-  // `keys_of` is the same; null: there are too many values for such numbers.
+  // Values near a token as numbers. They mean the same for the space as long as `keys_of` is the same; if
+  // that is null, there are too many values for numbers of groups.
+  std::uint32_t value_id(const TemplateGroup::Place& place, const ExtractionSpace& space,
+                         std::size_t at) const {
+    const std::size_t where = groups_.reach + at + static_cast<std::size_t>(std::ptrdiff_t{place.offset});
+    return space.ids_[where * columns_ + place.column];
+  }
+  // Those that a group looks at as one number, which is not 0.
   std::uint64_t group_key(const TemplateGroup& group, const ExtractionSpace& space, std::size_t at) const {
     std::uint64_t key = 0;
-    for (const auto& place : group.places) {
-      const std::size_t where = groups_.reach + at + static_cast<std::size_t>(std::ptrdiff_t{place.offset});
-      key = key << kIdBits | space.ids_[where * columns_ + place.column];
-    }
+    for (const auto& place : group.places) key = key << kIdBits | value_id(place, space, at);
     return key + 1;
   }
   static const Identity& keys_of(const ExtractionSpace& space) { return space.ids_of_; }
@@ -293,7 +296,7 @@ class Program {
                          std::size_t length) const;
   std::uint64_t key_at(const Compiled& t, const ExtractionSpace& space, std::size_t at,
                        std::size_t length) const;
-  const ExtractionSpace::Slot& slot_of(std::string_view text, std::uint32_t column,
+  const ExtractionSpace::Slot& slot_of(std::string_view text, std::uint32_t column, std::uint64_t hash,
                                        ExtractionSpace& space) const;
   void grow(ExtractionSpace& space) const;
 

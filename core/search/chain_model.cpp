@@ -6,70 +6,6 @@
 
 namespace marginalia {
 
-namespace {
-
-constexpr std::size_t kMostKeptLabels = 64;  // vectors of more are mostly zeros, and rows are shorter
-
-}  // namespace
-
-void ChainModel::resolve(std::vector<Feature>& features, Space& space) const {
-  Program::resolve(features, space.extraction, [&](const Feature& f) {
-    const std::uint32_t row = weights().find(f.key);
-    if (row == kUnknownRow || weights().is_edge(row) != f.edge) return kUnknownRow;  // outputs would not fit
-    weights().prefetch_row(row);
-    return row;
-  });
-}
-
-bool ChainModel::keeps_sums(const Program& program) const {
-  return !program.groups().groups.empty() && shape().labels <= kMostKeptLabels;
-}
-
-// The places of the sums of the groups at some tokens, and what they would have to hold.
-void ChainModel::find_sums(const Program& program, std::size_t begin, std::size_t end, Space& space) const {
-  space.places.clear();
-  space.keys.clear();
-  const auto& groups = program.groups().groups;
-  for (std::size_t at = begin; at < end; ++at) {
-    for (std::size_t g = 0; g < groups.size(); ++g) {
-      space.keys.push_back(program.group_key(groups[g], space.extraction, at));
-      space.places.push_back(space.cache.place(g, space.keys.back()));
-      prefetch(space.places.back());
-    }
-  }
-}
-
-void ChainModel::fill_sum(const Program& program, const TemplateGroup& group, std::size_t length,
-                          std::size_t at, double* place, Space& space) const {
-  double* vector = ScoreCache::vector(place);
-  program.features(space.extraction, length, at, at + 1, group.templates, space.group_features,
-                   [&](std::uint64_t key) { weights().prefetch_key(key); });
-  resolve(space.group_features, space);
-  for (const Feature& f : space.group_features) weights().prefetch_cells(f.row);
-  for (const Feature& f : space.group_features) weights().add_row(f.row, shape().labels, vector);
-  if (!space.group_features.empty()) ScoreCache::set_filled(place);
-}
-
-void ChainModel::add_sums(const Program& program, std::size_t length, std::size_t begin, std::size_t end,
-                          Space& space) const {
-  const auto& groups = program.groups().groups;
-  const std::size_t n = shape().labels;
-  const bool known = Program::keys_of(space.extraction) != nullptr;
-  std::size_t i = 0;
-  for (std::size_t at = begin; at < end; ++at) {
-    space.vectors.clear();
-    for (std::size_t g = 0; g < groups.size(); ++g, ++i) {
-      double* place = space.places[i];
-      if (!known || !ScoreCache::holds(place, space.keys[i])) {
-        space.cache.start(place, space.keys[i]);
-        fill_sum(program, groups[g], length, at, place, space);
-      }
-      if (ScoreCache::is_filled(place)) space.vectors.push_back(ScoreCache::vector(place));
-    }
-    sum_vectors(space.vectors.data(), space.vectors.size(), n, &space.lattice.node[at * n]);
-  }
-}
-
 Lattice& ChainModel::lattice(const Program& program, const TokenTable& table, std::size_t s,
                              Space& space) const {
   const std::size_t first = table.sentence[s], length = table.sentence[s + 1] - first, n = shape().labels;
@@ -90,7 +26,7 @@ Lattice& ChainModel::lattice(const Program& program, const TokenTable& table, st
     end_tokens_before(f.token);
     space.edge_rows.push_back(f.row);
   };
-  if (keeps_sums(program))
+  if (NodeSums::fits(program, n))
     add_grouped(program, table, first, length, space, add);
   else
     for_features(program, table, s, space, add);
@@ -104,19 +40,14 @@ template <class F>
 void ChainModel::add_grouped(const Program& program, const TokenTable& table, std::size_t first,
                              std::size_t length, Space& space, F&& add) const {
   program.read(table, first, first + length, identity(), space.extraction);
-  const Identity& keys_of = Program::keys_of(space.extraction);
-  if (space.cache_of != identity() || space.keys_of != keys_of) {
-    space.cache.reset(program.groups().groups.size(), shape().labels);
-    space.cache_of = identity();
-    space.keys_of = keys_of;
-  }
+  NodeSums sums(weights(), shape().labels, program, identity(), length, space.extraction, space.sums);
   for (std::size_t begin = 0; begin < length; begin += kTokens) {
     const std::size_t end = std::min(length, begin + kTokens);
     program.features(space.extraction, length, begin, end, program.groups().others, space.features,
                      [&](std::uint64_t key) { weights().prefetch_key(key); });
-    find_sums(program, begin, end, space);
-    resolve(space.features, space);
-    add_sums(program, length, begin, end, space);
+    sums.prefetch(begin, end);
+    resolve(space.features, weights(), space.extraction);
+    sums.write(begin, end, space.lattice.node.data());
     use_features(space, add);
   }
 }

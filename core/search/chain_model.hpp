@@ -11,10 +11,10 @@
 #include "search/forward_backward.hpp"
 #include "search/frozen_model.hpp"
 #include "search/lattice.hpp"
+#include "search/node_sums.hpp"
 #include "search/output_features.hpp"
 #include "search/viterbi.hpp"
 #include "search/walks.hpp"
-#include "weights/score_cache.hpp"
 
 namespace marginalia {
 
@@ -25,13 +25,8 @@ struct ChainParts {
   using Program = marginalia::Program;
   using Output = Labels;
   struct Space : FrozenSpace<ChainConstants> {
-    std::vector<Feature> features;         // of some tokens
-    ScoreCache cache;                      // of the sums of template groups ...
-    Identity cache_of, keys_of;            // ... of this model, and what their keys mean
-    std::vector<Feature> group_features;   // of a group at a token
-    std::vector<double*> places;           // [tokens][groups] in the cache
-    std::vector<std::uint64_t> keys;       // the same
-    std::vector<const double*> vectors;    // of a token
+    std::vector<Feature> features;  // of some tokens
+    NodeSums::Space sums;
     std::vector<std::uint32_t> edge_rows;  // of the sentence
     std::vector<std::uint64_t> edge_end;   // [T + 1]
     Lattice lattice;
@@ -101,14 +96,6 @@ class ChainModel : public FrozenModel<ChainModel, ChainParts> {
   // still near when the next one needs it.
   static constexpr std::size_t kTokens = 8, kCellsAhead = 8;
 
-  // Looks up keys that were made, all of them before the first row is used.
-  void resolve(std::vector<Feature>& features, Space& space) const;
-  bool keeps_sums(const Program& program) const;
-  void find_sums(const Program& program, std::size_t begin, std::size_t end, Space& space) const;
-  void add_sums(const Program& program, std::size_t length, std::size_t begin, std::size_t end,
-                Space& space) const;
-  void fill_sum(const Program& program, const TemplateGroup& group, std::size_t length, std::size_t at,
-                double* place, Space& space) const;
   template <class F>
   void add_grouped(const Program& program, const TokenTable& table, std::size_t first, std::size_t length,
                    Space& space, F&& add) const;
@@ -133,7 +120,7 @@ void ChainModel::for_features(const Program& program, const TokenTable& table, s
   for (std::size_t begin = 0; begin < length; begin += kTokens) {
     program.features(space.extraction, length, begin, std::min(length, begin + kTokens), space.features,
                      [&](std::uint64_t key) { weights().prefetch_key(key); });
-    resolve(space.features, space);
+    resolve(space.features, weights(), space.extraction);
     use_features(space, f);
   }
 }

@@ -85,6 +85,12 @@ class FrozenWeights {
     return arrays_.short_keys.empty() ? found(arrays_.keys, key) : found(arrays_.short_keys, short_key(key));
   }
 
+  // The same of features that are of label pairs, or not: outputs of other rows would not fit.
+  std::uint32_t find(std::uint64_t key, bool edge) const {
+    const std::uint32_t row = find(key);
+    return row == kUnknownRow || is_edge(row) != edge ? kUnknownRow : row;
+  }
+
   bool is_edge(std::uint32_t row) const {
     if (!arrays_.edge.empty()) return arrays_.edge[row] != 0;
     return !arrays_.edge_bits.empty() && (arrays_.edge_bits[row / 8] >> row % 8 & 1) != 0;

@@ -194,7 +194,7 @@ def read_blocks(
                 continue
             names = names or guess_names(table.columns)
             yield Block(table, names, file, options["first_line"])
-            options["first_line"] += text.count(b"\n")
+            options["first_line"] += table.line_breaks
             options["first_document"] += table.marks
             undecided = b""
 
