@@ -48,12 +48,11 @@ Program::Program(std::vector<Source> sources, std::vector<Template> templates,
     : sources_(std::move(sources)),
       templates_(std::move(templates)),
       lists_(std::move(lists)),
-      sources_of_column_(columns),
-      one_value_templates_(columns, 0),
-      leads_of_column_(columns),
+      layout_(columns),
       columns_(columns) {
   for (std::uint32_t i = 0; i < sources_.size(); ++i) {
     const Source& source = sources_[i];
+    has_grid_ = has_grid_ || source.kind != Source::Kind::column;
     if (source.kind == Source::Kind::first) continue;
     if (source.column >= columns) throw std::invalid_argument("program: column out of range");
     if (source.kind == Source::Kind::list) {
@@ -61,7 +60,7 @@ Program::Program(std::vector<Source> sources, std::vector<Template> templates,
         throw std::invalid_argument("program: list out of range");
     } else {
       check(source.attribute);
-      sources_of_column_[source.column].push_back(i);
+      layout_[source.column].sources.push_back(i);
     }
   }
   for (const Template& t : templates_) {
@@ -75,6 +74,7 @@ Program::Program(std::vector<Source> sources, std::vector<Template> templates,
     compiled_.push_back(compile(t));
     has_edges_ = has_edges_ || t.scope == Scope::edge;
   }
+  lay_out();
   groups_ = groups_of(templates_, sources_);
 }
 
@@ -120,6 +120,8 @@ Program::Compiled Program::compile(const Template& t) {
       made.steps.push_back({piece.source,
                             piece.offset,
                             piece.absolute,
+                            sources_[piece.source].column,
+                            kUnknownRow,
                             hashes_of(piece.before),
                             hashes_of(piece.after),
                             {},
@@ -135,19 +137,42 @@ Program::Compiled Program::compile(const Template& t) {
   if (first.kind != Source::Kind::column) return made;
   made.column = first.column;
   made.offset = made.steps[0].offset;
-  made.lead = static_cast<std::uint32_t>(leads_of_column_[made.column].size());
-  leads_of_column_[made.column].push_back(static_cast<std::uint32_t>(compiled_.size()));
-  if (made.steps.size() == 1) made.place = one_value_templates_[made.column]++;
+  ColumnLayout& layout = layout_[made.column];
+  std::vector<std::uint32_t>& templates = made.steps.size() == 1 ? layout.single : layout.longer;
+  made.lead = static_cast<std::uint32_t>(templates.size());
+  if (made.steps.size() == 1) made.place = made.lead;
+  templates.push_back(static_cast<std::uint32_t>(compiled_.size()));
   return made;
 }
 
-const Hashed& Program::value_at(const Step& step, const ExtractionSpace& space, std::size_t at,
-                                std::size_t length) const {
-  const std::ptrdiff_t where = position(step.offset, step.absolute, at, length);
-  if (where < 0) return outside(step.before, static_cast<std::size_t>(-where));
-  if (static_cast<std::size_t>(where) >= length)
-    return outside(step.after, static_cast<std::size_t>(where) - length + 1);
-  return space.grid_[static_cast<std::size_t>(where) * sources_.size() + step.source];
+// Once it is known how many templates begin with a column, the places of hashes are.
+void Program::lay_out() {
+  for (Compiled& t : compiled_) {
+    if (t.place != kUnknownRow) {
+      const ColumnLayout& layout = layout_[t.column];
+      t.lead += static_cast<std::uint32_t>(layout.longer.size() + 2 * layout.sources.size());
+    }
+    for (Step& step : t.steps) {
+      if (sources_[step.source].kind != Source::Kind::column) continue;
+      const ColumnLayout& layout = layout_[step.column];
+      const auto found = std::find(layout.sources.begin(), layout.sources.end(), step.source);
+      step.value = static_cast<std::uint32_t>(layout.longer.size()) +
+                   2 * static_cast<std::uint32_t>(found - layout.sources.begin());
+    }
+  }
+}
+
+Hashed Program::value_at(const Step& step, const ExtractionSpace& space, std::size_t at,
+                         std::size_t length) const {
+  const auto where = static_cast<std::size_t>(position(step.offset, step.absolute, at, length));
+  if (where < length) {
+    if (step.value == kUnknownRow) return space.grid_[where * sources_.size() + step.source];
+    const std::uint64_t* value =
+        &space.hashes_[space.known_[where * columns_ + step.column].hashes + step.value];
+    return {value[0], value[1]};
+  }
+  const std::size_t before = std::size_t{0} - where;  // wraps around before the sentence
+  return before <= where ? outside(step.before, before) : outside(step.after, where - length + 1);
 }
 
 std::uint64_t Program::key_at(const Compiled& t, const ExtractionSpace& space, std::size_t at,
@@ -156,13 +181,13 @@ std::uint64_t Program::key_at(const Compiled& t, const ExtractionSpace& space, s
   std::size_t k = 0;
   const std::size_t where = at + static_cast<std::size_t>(t.offset);  // wraps around before the sentence
   if (t.lead != kUnknownRow && where < length) {
-    hash = space.leads_[space.known_[where * columns_ + t.column].leads + t.lead];
+    hash = space.hashes_[space.known_[where * columns_ + t.column].hashes + t.lead];
     if (hash == kNoLead) return 0;
     k = 1;
   }
   for (; k < t.steps.size(); ++k) {
     const Step& step = t.steps[k];
-    const Hashed& value = value_at(step, space, at, length);
+    const Hashed value = value_at(step, space, at, length);
     if (value.absent()) return 0;
     hash = extended(hash, value);
     if (step.has_literal) hash = extended(hash, step.literal);
@@ -187,32 +212,35 @@ void Program::read(const TokenTable& table, std::size_t first, std::size_t last,
     space.slots_.resize(1024);
     space.ids_of_ = new_identity();
   }
-  const std::size_t n = sources_.size(), reach = groups_.reach;
-  space.grid_.assign((last - first) * n, kAbsent);
+  const std::size_t reach = groups_.reach;
   space.known_.resize((last - first) * columns_);
   space.ids_.resize((last - first + 2 * reach) * columns_);
   for (std::uint32_t c = 0; c < columns_; ++c) {
-    const auto& wanted = sources_of_column_[c];
-    if (wanted.empty()) continue;
-    space.hashes_.clear();
+    if (layout_[c].sources.empty()) continue;
+    space.keys_.clear();
     for (std::size_t t = first; t < last; ++t) {
-      space.hashes_.push_back(quick_hash(table.field(t, c), seed_of(c)));
-      prefetch(&space.slots_[space.hashes_.back() & (space.slots_.size() - 1)]);
+      space.keys_.push_back(quick_hash(table.field(t, c), seed_of(c)));
+      prefetch(&space.slots_[space.keys_.back() & (space.slots_.size() - 1)]);
     }
     for (std::size_t t = first; t < last; ++t) {
-      const auto& slot = slot_of(table.field(t, c), c, space.hashes_[t - first], space);
-      const Hashed* values = &space.cached_[slot.values - 1];
-      space.known_[(t - first) * columns_ + c] = {slot.rows, slot.leads};
+      const auto& slot = slot_of(table.field(t, c), c, space.keys_[t - first], space);
+      space.known_[(t - first) * columns_ + c] = {slot.rows, slot.hashes};
       space.ids_[(reach + t - first) * columns_ + c] = slot.id;
-      Hashed* row = &space.grid_[(t - first) * n];
-      for (std::size_t k = 0; k < wanted.size(); ++k) row[wanted[k]] = values[k];
     }
   }
   for (std::uint32_t d = 0; d < reach * columns_; ++d) {  // outside of the sentence a distance is a value
     space.ids_[d] = static_cast<std::uint32_t>(reach - 1 - d / columns_);
     space.ids_[(reach + last - first) * columns_ + d] = static_cast<std::uint32_t>(reach + d / columns_);
   }
-  if (space.used_ + 2 * reach >= std::size_t{1} << kIdBits) space.ids_of_.reset();
+  if (space.used_ + 2 * reach >= (std::size_t{1} << kIdBits) - 1) space.ids_of_.reset();
+  if (has_grid_) read_grid(table, first, last, space);
+}
+
+// The values that are not those of a column's strings.
+void Program::read_grid(const TokenTable& table, std::size_t first, std::size_t last,
+                        ExtractionSpace& space) const {
+  const std::size_t n = sources_.size();
+  space.grid_.assign((last - first) * n, kAbsent);
   std::vector<std::uint8_t> matched;
   for (std::size_t i = 0; i < n; ++i) {
     if (sources_[i].kind == Source::Kind::first && last > first) space.grid_[i] = hash_of("1");
@@ -243,7 +271,7 @@ const ExtractionSpace::Slot& Program::slot_of(std::string_view text, std::uint32
   if (space.used_ * 2 >= space.slots_.size()) grow(space);
   const std::size_t mask = space.slots_.size() - 1;
   std::size_t i = hash & mask;
-  for (; space.slots_[i].values != 0; i = (i + 1) & mask) {
+  for (; space.slots_[i].id != 0; i = (i + 1) & mask) {
     const auto& slot = space.slots_[i];
     if (slot.hash != hash || slot.text_length != text.size()) continue;
     if (is_known_by_hash(text, columns_) ||
@@ -253,26 +281,32 @@ const ExtractionSpace::Slot& Program::slot_of(std::string_view text, std::uint32
   space.slots_[i] = {hash,
                      static_cast<std::uint32_t>(space.texts_.size()),
                      static_cast<std::uint32_t>(text.size()),
-                     static_cast<std::uint32_t>(space.cached_.size() + 1),
                      static_cast<std::uint32_t>(space.rows_.size()),
-                     static_cast<std::uint32_t>(space.leads_.size()),
-                     static_cast<std::uint32_t>(space.used_ + 2 * groups_.reach)};
+                     static_cast<std::uint32_t>(space.hashes_.size()),
+                     static_cast<std::uint32_t>(++space.used_ + 2 * groups_.reach)};
   space.texts_ += text;
-  ++space.used_;
+  const ColumnLayout& layout = layout_[column];
   std::vector<Hashed>& by_source = space.by_source_;
   by_source.resize(sources_.size());
-  for (const std::uint32_t source : sources_of_column_[column]) {
+  for (const std::uint32_t source : layout.sources) {
     const bool present = evaluate(sources_[source].attribute, text, space.scratch_);
     by_source[source] = present ? hash_of(space.scratch_) : kAbsent;
-    space.cached_.push_back(by_source[source]);
   }
-  for (const std::uint32_t i : leads_of_column_[column]) {
-    const Step& step = compiled_[i].steps[0];
-    const Hashed& value = by_source[step.source];
-    const std::uint64_t hash = extended(extended(compiled_[i].head.hash, value), step.literal);
-    space.leads_.push_back(value.absent() ? kNoLead : hash);
+  const auto add_leads = [&](const std::vector<std::uint32_t>& templates) {
+    for (const std::uint32_t t : templates) {
+      const Step& step = compiled_[t].steps[0];
+      const Hashed& value = by_source[step.source];
+      const std::uint64_t lead = extended(extended(compiled_[t].head.hash, value), step.literal);
+      space.hashes_.push_back(value.absent() ? kNoLead : lead);
+    }
+  };
+  add_leads(layout.longer);
+  for (const std::uint32_t source : layout.sources) {
+    space.hashes_.push_back(by_source[source].hash);
+    space.hashes_.push_back(by_source[source].power);
   }
-  space.rows_.resize(space.rows_.size() + one_value_templates_[column], kUnaskedRow);
+  add_leads(layout.single);
+  space.rows_.resize(space.rows_.size() + layout.single.size(), kUnaskedRow);
   return space.slots_[i];
 }
 
@@ -280,12 +314,29 @@ void Program::grow(ExtractionSpace& space) const {
   std::vector<ExtractionSpace::Slot> larger(space.slots_.size() * 2);
   const std::size_t mask = larger.size() - 1;
   for (const auto& slot : space.slots_) {
-    if (slot.values == 0) continue;
+    if (slot.id == 0) continue;
     std::size_t i = slot.hash & mask;
-    while (larger[i].values != 0) i = (i + 1) & mask;
+    while (larger[i].id != 0) i = (i + 1) & mask;
     larger[i] = slot;
   }
   space.slots_ = std::move(larger);
+}
+
+void Program::values(const ExtractionSpace& space, std::size_t length, std::vector<Hashed>& out) const {
+  const std::size_t n = sources_.size();
+  out = space.grid_;
+  out.resize(length * n, kAbsent);
+  for (std::uint32_t c = 0; c < columns_; ++c) {
+    const ColumnLayout& layout = layout_[c];
+    for (std::size_t t = 0; !layout.sources.empty() && t < length; ++t) {
+      const std::uint64_t* value =
+          &space.hashes_[space.known_[t * columns_ + c].hashes + layout.longer.size()];
+      for (const std::uint32_t source : layout.sources) {
+        out[t * n + source] = {value[0], value[1]};
+        value += 2;
+      }
+    }
+  }
 }
 
 bool Program::value_text(std::uint32_t source, const TokenTable& table, const ExtractionSpace& space,

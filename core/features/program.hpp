@@ -92,26 +92,24 @@ class ExtractionSpace {
   struct Slot {
     std::uint64_t hash = 0;
     std::uint32_t text_begin = 0, text_length = 0;
-    std::uint32_t values = 0;  // index into cached_ + 1; 0 = empty slot
     std::uint32_t rows = 0;    // index into rows_
-    std::uint32_t leads = 0;   // index into leads_
-    std::uint32_t id = 0;      // of the string in its column: their number so far
+    std::uint32_t hashes = 0;  // index into hashes_
+    std::uint32_t id = 0;      // of the string in its column: their number so far, from 1 on; 0 = empty slot
   };
   struct Known {
-    std::uint32_t rows, leads;
+    std::uint32_t rows, hashes;
   };
   Identity program_, owner_;  // kept so that no other can have them
   std::vector<Slot> slots_;
   std::size_t used_ = 0;
   std::string texts_;
-  std::vector<Hashed> cached_;         // values, by source of the column
   std::vector<std::uint32_t> rows_;    // rows, by one-value template of the column
-  std::vector<Hashed> grid_;           // [tokens][sources] of the current sentence
-  std::vector<std::uint64_t> leads_;   // hashes of names up to the second value, by template of the column
+  std::vector<std::uint64_t> hashes_;  // of strings, as Program::ColumnLayout says
+  std::vector<Hashed> grid_;           // [tokens][sources] of the current sentence, but for values of columns
   std::vector<Known> known_;           // [tokens][columns] of the current sentence
   Identity ids_of_;                    // another one whenever ids start anew
   std::vector<std::uint32_t> ids_;     // [reach + tokens + reach][columns] of the current sentence
-  std::vector<std::uint64_t> hashes_;  // [tokens] of a column
+  std::vector<std::uint64_t> keys_;    // [tokens] hashes of a column's strings
   std::string scratch_;
   std::vector<Hashed> by_source_;
   std::shared_ptr<const Items>
@@ -204,7 +202,7 @@ class Program {
   bool is_explicit() const { return explicit_; }
 
   // The values of the sentence that was read, [tokens][sources], and the text of one of them; false: absent.
-  const std::vector<Hashed>& values(const ExtractionSpace& space) const { return space.grid_; }
+  void values(const ExtractionSpace& space, std::size_t length, std::vector<Hashed>& out) const;
   bool value_text(std::uint32_t source, const TokenTable& table, const ExtractionSpace& space,
                   std::size_t first, std::size_t at, std::string& out) const;
 
@@ -239,6 +237,8 @@ class Program {
     std::uint32_t source;
     std::int32_t offset;
     bool absolute;
+    std::uint32_t column;  // of the source ...
+    std::uint32_t value;   // ... and where its hash is among those of a string; kUnknownRow: not of a column
     std::vector<Hashed> before, after;  // values outside the sentence
     Hashed literal;                     // what follows the value
     bool has_literal;
@@ -248,7 +248,7 @@ class Program {
     std::vector<Step> steps;
     bool edge;
     // The name up to the second value depends on the first value alone, so its hash is remembered with that
-    // value: where among those of the column. A template of one value has the same row wherever that value
+    // value: where among the hashes of a string. A template of one value has the same row wherever that value
     // is.
     std::uint32_t column = 0;
     std::uint32_t lead = kUnknownRow;   // kUnknownRow: the first value is not one of a column near the token
@@ -288,12 +288,20 @@ class Program {
       out.push_back({found.key, found.item, kUnaskedRow, i, found.template_index, false, found.value});
     }
   }
+  void read_grid(const TokenTable& table, std::size_t first, std::size_t last, ExtractionSpace& space) const;
   void read_items(const TokenTable& table, std::size_t first, const Identity& owner,
                   ExtractionSpace& space) const;
 
+  // What is remembered of a string: hashes of names up to the second value, of templates that begin with one
+  // of its values and have more; its values, two numbers each; such hashes of templates of one value.
+  struct ColumnLayout {
+    std::vector<std::uint32_t> sources, longer, single;  // single, longer: templates
+    std::size_t size() const { return longer.size() + 2 * sources.size() + single.size(); }
+  };
+
+  void lay_out();
   Compiled compile(const Template& t);
-  const Hashed& value_at(const Step& step, const ExtractionSpace& space, std::size_t at,
-                         std::size_t length) const;
+  Hashed value_at(const Step& step, const ExtractionSpace& space, std::size_t at, std::size_t length) const;
   std::uint64_t key_at(const Compiled& t, const ExtractionSpace& space, std::size_t at,
                        std::size_t length) const;
   const ExtractionSpace::Slot& slot_of(std::string_view text, std::uint32_t column, std::uint64_t hash,
@@ -304,13 +312,12 @@ class Program {
   std::vector<Template> templates_;
   std::vector<Compiled> compiled_;
   std::vector<std::shared_ptr<const PhraseSet>> lists_;
-  std::vector<std::vector<std::uint32_t>> sources_of_column_;
-  std::vector<std::uint32_t> one_value_templates_;           // [columns] how many
-  std::vector<std::vector<std::uint32_t>> leads_of_column_;  // templates whose first value is of the column
-  std::vector<std::uint32_t> every_;                         // template
+  std::vector<ColumnLayout> layout_;  // [columns]
+  std::vector<std::uint32_t> every_;  // template
   TemplateGroups groups_;
   std::uint32_t columns_;
   bool has_edges_ = false;
+  bool has_grid_ = false;  // are there values that are not those of a column's strings?
   bool explicit_ = false;
   std::shared_ptr<const Bags> bags_;  // null: templates over tokens
   Identity identity_ = new_identity();

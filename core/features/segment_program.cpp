@@ -151,7 +151,7 @@ void SegmentProgram::read(const TokenTable& table, std::size_t first, std::size_
   reader_.read(table, first, last, owner, space);
   out.length = last - first;
   if (is_explicit()) return read_items(*table.items, first, last, out);
-  out.grid = reader_.values(space);
+  reader_.values(space, out.length, out.grid);
   out.slashed.resize(out.grid.size());
   std::transform(out.grid.begin(), out.grid.end(), out.slashed.begin(), slashed);
   out.matches.clear();

@@ -28,6 +28,10 @@ class TokenTable:
         """Number of sentences."""
 
     @property
+    def line_breaks(self) -> int:
+        """Number of lines that end in the text."""
+
+    @property
     def comments(self) -> list[tuple[int, str]]:
         """Comment lines as (sentence, text)."""
 
