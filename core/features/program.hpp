@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "base/hash.hpp"
@@ -136,7 +137,8 @@ class Program {
             ExtractionSpace& space) const;
 
   // The features of the tokens [begin, end) of a sentence of this length that was read, of some templates.
-  // For each key that has yet to be looked up by the owner `prefetch(key)` is called.
+  // For each key that has yet to be looked up by the owner `prefetch(key)` is called; features for which it
+  // is false may be left out.
   template <class Prefetch>
   void features(const ExtractionSpace& space, std::size_t length, std::size_t begin, std::size_t end,
                 const std::vector<std::uint32_t>& templates, std::vector<Feature>& out,
@@ -152,7 +154,8 @@ class Program {
         if (row == kUnknownRow) continue;
         const std::uint64_t key = row == kUnaskedRow ? key_at(t, space, at, length) : 0;
         if (row == kUnaskedRow && key == 0) continue;
-        if (key != 0) prefetch(key);
+        // That a feature of one value is unknown is remembered when it is resolved.
+        if (key != 0 && !may_be(key, prefetch) && cell == kUnknownRow) continue;
         out.push_back({key, at, row, cell, i, t.edge});
       }
     }
@@ -255,6 +258,17 @@ class Program {
     std::uint32_t place = kUnknownRow;  // kUnknownRow: not a template of one such value
     std::ptrdiff_t offset = 0;          // of the first value
   };
+
+  // What `prefetch` says of a key; if it says nothing, any may be there.
+  template <class Prefetch>
+  static bool may_be(std::uint64_t key, Prefetch&& prefetch) {
+    if constexpr (std::is_void_v<decltype(prefetch(key))>) {
+      prefetch(key);
+      return true;
+    } else {
+      return prefetch(key);
+    }
+  }
 
   // Where the space remembers the row of this template at this token; kUnknownRow: nowhere.
   std::uint32_t cell_at(const Compiled& t, const ExtractionSpace& space, std::size_t at,

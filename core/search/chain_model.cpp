@@ -44,7 +44,7 @@ void ChainModel::add_grouped(const Program& program, const TokenTable& table, st
   for (std::size_t begin = 0; begin < length; begin += kTokens) {
     const std::size_t end = std::min(length, begin + kTokens);
     program.features(space.extraction, length, begin, end, program.groups().others, space.features,
-                     [&](std::uint64_t key) { weights().prefetch_key(key); });
+                     [&](std::uint64_t key) { return weights().prefetch_key(key); });
     sums.prefetch(begin, end);
     resolve(space.features, weights(), space.extraction);
     sums.write(begin, end, space.lattice.node.data());

@@ -119,7 +119,7 @@ void ChainModel::for_features(const Program& program, const TokenTable& table, s
   program.read(table, first, first + length, identity(), space.extraction);
   for (std::size_t begin = 0; begin < length; begin += kTokens) {
     program.features(space.extraction, length, begin, std::min(length, begin + kTokens), space.features,
-                     [&](std::uint64_t key) { weights().prefetch_key(key); });
+                     [&](std::uint64_t key) { return weights().prefetch_key(key); });
     resolve(space.features, weights(), space.extraction);
     use_features(space, f);
   }

@@ -66,7 +66,8 @@ void NodeSums::write(std::size_t begin, std::size_t end, double* node) {
     }
     for (std::size_t g = 0; g < groups_.contexts.size(); ++g, ++i) {
       const std::uint64_t key = keeps_ ? space_.keys[i] : kNoKey;
-      take(space_.contexts, space_.contexts.of_two(space_.places[i], key), 0, groups_.contexts[g], at);
+      const ScoreCache::Record record = space_.contexts.of_two(g, space_.places[i], key);
+      take(space_.contexts, record, 0, groups_.contexts[g], at);
     }
     sum_vectors(space_.rows, space_.sums, labels_, node + at * labels_);
   }
@@ -86,7 +87,7 @@ void NodeSums::fill(const ScoreCache& cache, ScoreCache::Record record, std::siz
                     const TemplateGroup& group, std::size_t at) {
   std::vector<Feature>& features = space_.features;
   program_.features(extraction_, length_, at, at + 1, group.templates, features,
-                    [&](std::uint64_t key) { weights_.prefetch_key(key); });
+                    [&](std::uint64_t key) { return weights_.prefetch_key(key); });
   resolve(features, weights_, extraction_);
   for (const Feature& f : features) weights_.prefetch_cells(f.row);
   cache.start_vector(record, vector, features.empty());

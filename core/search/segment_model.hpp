@@ -76,7 +76,7 @@ class SegmentModel : public FrozenModel<SegmentModel, SegmentParts> {
  private:
   struct Lookup {
     const FrozenWeights& weights;
-    bool may_have(std::uint64_t) const { return true; }
+    bool may_have(std::uint64_t key) const { return weights.may_have(key); }
     void prefetch_key(std::uint64_t key) const { weights.prefetch_key(key); }
     std::uint32_t find(std::uint64_t key) const { return weights.find(key); }
     void prefetch_row(std::uint32_t row) const { weights.prefetch_row(row); }

@@ -1,6 +1,7 @@
 #include "weights/frozen.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <stdexcept>
 
@@ -74,10 +75,13 @@ FrozenWeights::FrozenWeights(const FrozenArrays& arrays, std::uint64_t node_outp
   is_plain_ = weight_size_ == sizeof(float) && output_size_ == sizeof(std::uint16_t) &&
               arrays.short_end.empty() && arrays.short_keys.empty();
   require(end(slots() - 1) == weights, "weights: rows and cells disagree");
-  if (arrays.short_keys.empty())
+  if (arrays.short_keys.empty()) {
     check_slots(arrays.keys);
-  else
+    make_filter(arrays.keys);
+  } else {
     check_slots(arrays.short_keys);
+    make_filter(arrays.short_keys);
+  }
   check_weights();
   check_cells(node_outputs, edge_outputs);
 }
@@ -100,6 +104,21 @@ void FrozenWeights::check_slots(std::span<const Key> keys) const {
     const std::uint64_t home = home_of(keys[i], arrays_.homes);
     require(keys[i] > previous && run <= home && home <= i, "weights: the keys are not in order");
     previous = keys[i];
+  }
+}
+
+// Small enough to stay near the processor, and mostly empty unless there are many keys.
+template <class Key>
+void FrozenWeights::make_filter(std::span<const Key> keys) {
+  constexpr int least = 6, most = 23;  // log2 of bits
+  const int bits = std::clamp(static_cast<int>(std::bit_width(keys.size() * 4)), least, most);
+  filter_shift_ = 32 - bits;
+  filter_.assign(std::size_t{1} << (bits - 6), 0);
+  for (const Key key : keys) {
+    if (key == 0) continue;
+    const std::uint32_t bit =
+        (sizeof(Key) == 8 ? short_key(key) : static_cast<std::uint32_t>(key)) >> filter_shift_;
+    filter_[bit / 64] |= std::uint64_t{1} << bit % 64;
   }
 }
 

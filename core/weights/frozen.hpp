@@ -63,11 +63,19 @@ class FrozenWeights {
   std::size_t slots() const { return arrays_.keys.size() + arrays_.short_keys.size(); }
 
   // A look-up waits for memory three times: the key, the row's bounds, its cells. Ask for each well ahead.
-  void prefetch_key(std::uint64_t key) const {
+  // False: there is no such key.
+  bool prefetch_key(std::uint64_t key) const {
+    if (!may_have(key)) return false;
     if (arrays_.short_keys.empty())
       prefetch(&arrays_.keys[home_of(key, arrays_.homes)]);
     else
       prefetch(&arrays_.short_keys[home_of(short_key(key), arrays_.homes)]);
+    return true;
+  }
+  // False: there is no such key, as is known of most that are not there without looking at the keys.
+  bool may_have(std::uint64_t key) const {
+    const std::uint32_t bit = short_key(key) >> filter_shift_;
+    return (filter_[bit / 64] >> bit % 64 & 1) != 0;
   }
   void prefetch_row(std::uint32_t row) const {
     if (arrays_.short_end.empty())
@@ -162,12 +170,16 @@ class FrozenWeights {
 
   template <class Key>
   void check_slots(std::span<const Key> keys) const;
+  template <class Key>
+  void make_filter(std::span<const Key> keys);
   void add_other_row(std::uint32_t row, double* scores) const;
   void check_rows() const;
   void check_weights() const;
   void check_cells(std::uint64_t node_outputs, std::uint64_t edge_outputs) const;
 
   FrozenArrays arrays_;
+  std::vector<std::uint64_t> filter_;  // a bit for each range of keys: is there one?
+  int filter_shift_ = 0;
   std::size_t weight_size_ = sizeof(float), output_size_ = sizeof(std::uint16_t);
   bool is_plain_ =
       false;  // no array is in a smaller form, and outputs are narrow: the common case, kept quick

@@ -43,14 +43,13 @@ class ScoreCache {
     for (std::size_t at = 0; at < stride_ && at < kMostAhead; at += 64) prefetch(record + at);
   }
 
-  // The record of the key at its place, or in the place of its neighbour, where records go before they are
-  // forgotten; a new one if it has none.
-  Record of_two(Record place, std::uint64_t key) const {
+  // The record of the key at its place by hash, or at another one; a new one if it has none, which takes the
+  // place of an old one only if both have one.
+  Record of_two(std::size_t table, Record place, std::uint64_t key) const {
     if (key_of(place) == key) return place;
-    Record neighbour =
-        memory_.get() + (static_cast<std::size_t>(place - memory_.get()) / stride_ ^ 1) * stride_;
-    if (key_of(neighbour) == key) return neighbour;
-    std::memcpy(neighbour, place, stride_);
+    Record other = record(table * records_ + (key * 0xd6e8feb86659fd93ULL >> shift_));
+    if (key_of(other) == key) return other;
+    if (key_of(place) != 0 && key_of(other) == 0) place = other;
     start(place, key);
     return place;
   }

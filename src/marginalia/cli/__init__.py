@@ -7,6 +7,7 @@ Exit codes: 0 all went well, 1 an error of the data, the settings or the model, 
 from __future__ import annotations
 
 import argparse
+import atexit
 import gc
 import os
 import sys
@@ -45,8 +46,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run a command line; the result is the exit code."""
     # numpy's BLAS, which we never use, would start a thread per core: a third of the import time.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    # Modules make many objects that stay: looking for garbage among them is a twentieth of the start-up time.
+    # Modules make many objects that stay: looking for garbage among them takes time,
+    # and so does a last look at all of them when the process ends.
     gc.set_threshold(50_000)
+    atexit.register(gc.freeze)
     try:
         arguments = parse(argv)
     except SystemExit as end:
