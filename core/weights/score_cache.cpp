@@ -27,8 +27,7 @@ void sum_all(const float* const* rows, std::size_t row_count, const double* cons
              std::size_t sum_count, std::size_t size, double* out) {
   std::size_t at = 0;
   for (; at + 16 <= size; at += 16) sum_block<16>(rows, row_count, sums, sum_count, at, out);
-  if (at == size) return;
-  if (size - at > 8 && size >= 16) return sum_block<16>(rows, row_count, sums, sum_count, size - 16, out);
+  for (; at + 8 <= size; at += 8) sum_block<8>(rows, row_count, sums, sum_count, at, out);
   if (size - at > 4 && size >= 8) return sum_block<8>(rows, row_count, sums, sum_count, size - 8, out);
   for (; at + 4 <= size; at += 4) sum_block<4>(rows, row_count, sums, sum_count, at, out);
   for (; at < size; ++at) sum_block<1>(rows, row_count, sums, sum_count, at, out);
@@ -61,7 +60,8 @@ void ScoreCache::reset(std::size_t tables, const std::vector<std::uint8_t>& is_r
 
 void ScoreCache::start_vector(Record record, std::size_t vector, bool zero) const {
   const std::uint64_t known = std::uint64_t{1} << vector;
-  const std::uint64_t now = states(record) | known | (zero ? 0 : known << kMostVectors);
+  const std::uint64_t others = states(record) & ~(known | known << kMostVectors);
+  const std::uint64_t now = others | known | (zero ? 0 : known << kMostVectors);
   std::memcpy(record + 8, &now, sizeof now);
   if (!zero)
     std::memset(record + offset_[vector], 0, size_ * (is_row(vector) ? sizeof(float) : sizeof(double)));
