@@ -12,7 +12,7 @@ void append(const std::vector<Feature>& features, std::size_t length, bool edges
   for (std::size_t t = 0; t < length; ++t) {
     for (; i < features.size() && features[i].token == t; ++i) {
       if (features[i].edge)
-        out.edge_rows.push_back(features[i].row);
+        out.add_edge(features[i].row);
       else
         out.add_node(features[i].row, features[i].value);
       if (out.keeps_templates)
@@ -90,16 +90,16 @@ void renumber(const std::vector<std::uint32_t>& renumbered, std::vector<std::uin
 
 }  // namespace
 
-std::uint32_t Examples::most_row() const {
-  std::uint32_t most = 0;
-  for (const std::uint32_t row : node_rows) most = std::max(most, row);
-  for (const std::uint32_t row : edge_rows) most = std::max(most, row);
-  return most;
+void Examples::find_most_row() {
+  most_row_ = 0;
+  for (const std::uint32_t row : node_rows) most_row_ = std::max(most_row_, row);
+  for (const std::uint32_t row : edge_rows) most_row_ = std::max(most_row_, row);
 }
 
 void Examples::add_node(std::uint32_t row, float value) {
   if (value != 1.0f && node_values.empty()) node_values.assign(node_rows.size(), 1.0f);
   node_rows.push_back(row);
+  most_row_ = std::max(most_row_, row);
   if (value != 1.0f || !node_values.empty()) node_values.push_back(value);
 }
 
@@ -134,6 +134,7 @@ void reserve(Examples& examples, const Program& program, std::size_t tokens) {
 void renumber(Examples& examples, const std::vector<std::uint32_t>& renumbered) {
   renumber(renumbered, examples.node_end, examples.node_rows, examples.node_templates, examples.node_values);
   renumber(renumbered, examples.edge_end, examples.edge_rows, examples.edge_templates);
+  examples.find_most_row();
 }
 
 }  // namespace marginalia

@@ -33,7 +33,15 @@ struct Examples {
   }
   void add_node(std::uint32_t row, float value);
   bool can_hide() const { return keeps_templates; }
-  std::uint32_t most_row() const;  // the highest row that a feature has
+  std::uint32_t most_row() const { return most_row_; }  // the highest row that a feature has
+  void add_edge(std::uint32_t row) {
+    edge_rows.push_back(row);
+    most_row_ = row > most_row_ ? row : most_row_;
+  }
+  void find_most_row();  // to be called when rows have been renumbered
+
+ private:
+  std::uint32_t most_row_ = 0;
 };
 
 // One sentence of the above.

@@ -104,7 +104,11 @@ class Visit {
     if (sample_weight == 0.0) return;
     ++counts.updates;
     counts.largest = std::max(counts.largest, net.squared_norm());
-    for (const auto& [at, value] : net.terms()) {
+    const auto& terms = net.terms();
+    for (std::size_t k = 0; k < terms.size(); ++k) {
+      if (k + kRowAhead < terms.size()) weights.prefetch_row(terms[k + kRowAhead].at.row);
+      if (k + kCellsAhead < terms.size()) weights.prefetch_cells(terms[k + kCellsAhead].at.row);
+      const auto& [at, value] = terms[k];
       if (weights.shrinks_first()) weights.settle(at.row, static_cast<double>(step + 1));
       const double now = weights.update(at, sample_weight * change(at, value), static_cast<double>(step));
       if constexpr (WithConstants<S>)
@@ -113,6 +117,8 @@ class Visit {
   }
 
  private:
+  static constexpr std::size_t kRowAhead = 16, kCellsAhead = 6;  // rows are met in no order: prefetch them
+
   Space& space_;
   std::optional<Output> gold_;
 };
@@ -149,7 +155,10 @@ void online_pass(S& structure, WeightTable& weights, const Rule& rule, std::span
   if (weights.penalised()) check_fit<S>("a penalty", Tier::penalties);
   typename Visit<S>::Space space;
   if constexpr (requires { structure.row_outputs(); }) weights.keep_copies(structure.row_outputs());
-  for (const std::uint32_t i : order) {
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    const std::uint32_t i = order[k];
+    if constexpr (requires { structure.prefetch(i); })
+      if (k + 1 < order.size()) structure.prefetch(order[k + 1]);
     weights.visit(first + i);
     if (dropout.active()) hide(structure, i, dropout, step);
     Visit<S> visit(structure, weights, space, counts, i, sample_weights.empty() ? 1.0 : sample_weights[i],

@@ -22,6 +22,20 @@ Chain::Chain(const ChainShape& shape, const ChainData& data, const SparseRows& w
   lattice_.constants = &constants_;
 }
 
+void Chain::prefetch(std::size_t i) const {
+  constexpr std::size_t kLine = 64, kMost = 4096;  // bytes
+  const auto fetch = [&](const auto* first, std::size_t count) {
+    const char* bytes = reinterpret_cast<const char*>(first);
+    for (std::size_t at = 0; at < std::min(count * sizeof *first, kMost); at += kLine)
+      marginalia::prefetch(bytes + at);
+  };
+  const Example x = example(examples_, i);
+  const std::uint64_t* ends = examples_.node_end.data() + x.first;
+  fetch(ends, x.length + 1);
+  fetch(x.gold(), x.length);
+  fetch(examples_.node_rows.data() + ends[0], examples_.node_end[x.first + x.length] - ends[0]);
+}
+
 Labels Chain::gold(std::size_t i) {
   const RightLabels one = right(i);
   if (one.complete()) return {one.ids(), one.ids() + one.size()};

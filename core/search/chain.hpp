@@ -48,6 +48,7 @@ class Chain {
 
   std::size_t size() const { return examples_.sentences(); }
   std::uint32_t row_outputs() const { return shape_.labels; }  // of the rows that most scores come from
+  void prefetch(std::size_t i) const;                          // example i is next
   std::size_t parts(std::size_t i) const { return right(i).size(); }
   Labels gold(std::size_t i);
   std::size_t errors(std::size_t i, const Labels& y) const { return errors_of(right(i), y); }

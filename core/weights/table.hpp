@@ -146,6 +146,16 @@ class WeightTable {
   // Makes room for a weight, or for all of its row.
   void make_room(const Coordinate& at, bool whole_row);
 
+  // Rows that will soon be updated; one that is not there yet is none.
+  void prefetch_row(std::uint32_t row) const {
+    if (row < table_.rows.size()) table_.prefetch_row(row);
+  }
+  void prefetch_cells(std::uint32_t row) const {
+    if (row >= table_.rows.size()) return;
+    table_.prefetch_cells(row);
+    prefetch(totals_.data() + table_.rows[row].begin);
+  }
+
   double weight(const Coordinate& at) const;
   double variance(const Coordinate& at) const;
   void set_variance(const Coordinate& at, double variance);

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -251,8 +252,17 @@ def _labels_before(start: LabelSet | None) -> Iterator[str]:
 def _lengths(inside: npt.NDArray[np.bool_]) -> Counter[int]:
     """How many spans have which length; a token inside belongs to the one that began before it."""
     begins = np.append(np.flatnonzero(~inside), len(inside))
-    lengths, counts = np.unique(np.diff(begins), return_counts=True)
+    lengths, counts = _counted(np.diff(begins))
     return Counter(dict(zip(lengths.tolist(), counts.tolist(), strict=True)))
+
+
+def _counted(
+    values: npt.NDArray[np.integer[Any]],
+) -> tuple[npt.NDArray[np.integer[Any]], npt.NDArray[np.intp]]:
+    """Distinct values and how often each occurs: as np.unique, which loads all of numpy.ma."""
+    ordered = np.sort(values)
+    first = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)])
+    return ordered[first], np.diff(np.append(first, len(ordered)))
 
 
 def _label_names(source: DataSource) -> list[str]:
@@ -287,11 +297,11 @@ def _checked(known: Sequence[str], scheme: str | None, encoding: str | None) -> 
 def _neighbours(names: list[str], ids: Ids, starts: npt.NDArray[np.uint32]) -> dict[tuple[str, str], int]:
     """How often each label follows another; the last name stands for the edges of sentences."""
     edge = len(names) - 1
-    bounds = np.unique(starts).astype(np.intp)
+    bounds = _counted(starts)[0].astype(np.intp)
     if not len(ids):
         return {}
     padded = np.insert(ids.astype(np.int64), bounds, edge)
-    codes, counts = np.unique(padded[:-1] * len(names) + padded[1:], return_counts=True)
+    codes, counts = _counted(padded[:-1] * len(names) + padded[1:])
     return {
         (names[code // len(names)], names[code % len(names)]): count
         for code, count in zip(codes.tolist(), counts.tolist(), strict=True)
