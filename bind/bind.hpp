@@ -15,4 +15,5 @@ void bind_weights(nb::module_& m);
 void bind_constraints(nb::module_& m);
 void bind_search(nb::module_& m);
 void bind_segments(nb::module_& m);
+void bind_single(nb::module_& m);
 void bind_learn(nb::module_& m);

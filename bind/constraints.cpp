@@ -7,6 +7,7 @@
 
 #include "arrays.hpp"
 #include "bind.hpp"
+#include "constraints.hpp"
 
 using namespace marginalia;
 
@@ -40,11 +41,27 @@ void make_rules(Rules* self, std::size_t labels, const Input<std::uint8_t>& rela
   new (self) Rules(std::move(rules));
 }
 
+// [labels] How often each label of an output of one token breaks constraints on it.
+nb::ndarray<nb::numpy, std::uint32_t> violations_of_one(const Rules& rules,
+                                                        const Input<std::uint32_t>& tokens,
+                                                        const Input<std::uint32_t>& spans) {
+  const Places places = places_from(tokens, spans);
+  const Demands demands(rules, places, 1);
+  std::vector<std::uint32_t> violations;
+  std::vector<std::size_t> broken;
+  for (std::uint32_t y = 0; y < rules.labels; ++y) violations.push_back(demands.violations({y}, broken));
+  return give(std::move(violations));
+}
+
 }  // namespace
 
 void bind_constraints(nb::module_& m) {
   using namespace nb::literals;
   nb::class_<Rules>(m, "Rules", "Demands on outputs, said in sets of contexts of tokens.")
       .def("__init__", &make_rules, "labels"_a, nb::arg("relation").noconvert(), nb::arg("sets").noconvert(),
-           "everywhere"_a, "counts"_a, "orders"_a, "neighbours"_a);
+           "everywhere"_a, "counts"_a, "orders"_a, "neighbours"_a)
+      .def("violations_of_one", &violations_of_one, nb::arg("tokens").noconvert(),
+           nb::arg("spans").noconvert(),
+           "How often each label breaks them in an output of one token, with rows of token and set, and of "
+           "first token, last token and set.");
 }

@@ -138,12 +138,14 @@ void set_gold(Examples& examples, const Input<std::int32_t>& gold, std::uint32_t
 
 void bind_features(nb::module_& m) {
   using namespace nb::literals;
-  // An error in an item reaches Python as ValueError(message, line).
+  // An error in an item's text is one of the data.
   nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
     try {
       std::rethrow_exception(thrown);
     } catch (const ItemError& error) {
-      PyErr_SetObject(PyExc_ValueError, nb::make_tuple(error.what(), error.line).ptr());
+      const nb::object type = nb::module_::import_("marginalia.errors").attr("DataError");
+      const std::string line = error.line == 0 ? "" : " (line " + std::to_string(error.line) + ")";
+      PyErr_SetString(type.ptr(), (error.what() + line).c_str());
     }
   });
   nb::class_<Program>(m, "Program", "Templates, ready to run over token tables.")

@@ -9,6 +9,7 @@
 #include "learn/lbfgs.hpp"
 #include "search/chain.hpp"
 #include "search/segments.hpp"
+#include "search/single.hpp"
 #include "structure.hpp"
 
 using namespace marginalia;
@@ -137,6 +138,19 @@ void bind_learn(nb::module_& m) {
           "__init__",
           [](ChainExamples* self, const ChainShape& shape, const Examples& examples, const Costs& costs) {
             new (self) ChainExamples(shape, ChainData{examples, costs_of(costs, shape.labels)});
+          },
+          "shape"_a, "examples"_a, nb::arg("costs").noconvert() = nb::none(), nb::keep_alive<1, 2>(),
+          nb::keep_alive<1, 3>());
+
+  using SingleExamples = BoundExamples<Single, SingleShape, LabelData>;
+  bind_examples<SingleExamples>(m, "SingleExamples")
+      .def(
+          "__init__",
+          [](SingleExamples* self, const SingleShape& shape, const Examples& examples, const Costs& costs) {
+            if (shape.labels == 0) throw std::invalid_argument("found no classes, expected at least one");
+            if (examples.tokens() != examples.sentences())
+              throw std::invalid_argument("an item is a sentence of one token");
+            new (self) SingleExamples(shape, LabelData{examples, costs_of(costs, shape.labels)});
           },
           "shape"_a, "examples"_a, nb::arg("costs").noconvert() = nb::none(), nb::keep_alive<1, 2>(),
           nb::keep_alive<1, 3>());

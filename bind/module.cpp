@@ -12,5 +12,6 @@ NB_MODULE(_core, m) {
   bind_constraints(m);
   bind_search(m);
   bind_segments(m);
+  bind_single(m);
   bind_learn(m);
 }

@@ -67,6 +67,7 @@ void clear(BagView& view) {
 
 // The number that a text is, absent if there is none.
 std::optional<double> number_in(std::string_view text, const std::string& name, std::uint32_t line) {
+  const std::string_view shown = std::string_view(name).substr(0, name.find_last_not_of('=') + 1);
   const std::size_t from = text.find_first_not_of(" \t"), to = text.find_last_not_of(" \t") + 1;
   if (from == text.npos) return std::nullopt;
   std::string_view digits = text.substr(from, to - from);
@@ -74,7 +75,7 @@ std::optional<double> number_in(std::string_view text, const std::string& name, 
   double value = 0.0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   if (error != std::errc() || end != digits.data() + digits.size() || !std::isfinite(value))
-    throw ItemError(name + ": found '" + std::string(text) + "', expected a number", line);
+    throw ItemError(std::string(shown) + ": found '" + std::string(text) + "', expected a number", line);
   return value;
 }
 

@@ -60,28 +60,10 @@ void Chain::hide(std::size_t i, const Dropout& dropout, std::uint64_t step) {
   if (hides_) thin(examples_, i, dropout, step, thinned_);
 }
 
-// scores[t][...] += the rows of token t. Waiting for memory is most of the cost, so rows are asked for ahead.
-void Chain::add_nodes(const Example& x, double* scores) const {
-  constexpr std::uint64_t kRowAhead = 24, kCellsAhead = 8;
-  const std::vector<std::uint32_t>& rows = x.all->node_rows;
-  const std::vector<std::uint64_t>& ends = x.all->node_end;
-  if (weights_.dense.width() == shape_.labels && x.all->node_values.empty())
-    return weights_.sum_rows(rows.data(), ends.data() + x.first, x.length, scores);
-  const std::uint64_t last = ends[x.first + x.length];
-  std::uint64_t i = ends[x.first];
-  for (std::size_t t = 0; t < x.length; ++t, scores += shape_.labels) {
-    for (; i < ends[x.first + t + 1]; ++i) {
-      if (i + kRowAhead < last) weights_.prefetch_row(rows[i + kRowAhead]);
-      if (i + kCellsAhead < last) weights_.prefetch_cells(rows[i + kCellsAhead]);
-      weights_.add_row(rows[i], x.all->node_value(i), shape_.labels, scores);
-    }
-  }
-}
-
 const Lattice& Chain::lattice_of(std::size_t i) {
   const Example x = at(i);
   lattice_.begin(x.length);
-  add_nodes(x, lattice_.node.data());
+  add_node_rows(x, weights_, shape_.labels, lattice_.node.data());
   if (examples_.has_edges())
     lattice_.set_edges(edge_weights_, x.all->edge_rows,
                        std::span(x.all->edge_end).subspan(x.first, x.length + 1));

@@ -18,25 +18,7 @@
 
 namespace marginalia {
 
-// Examples, and what wrong labels cost.
-struct ChainData {
-  const Examples& examples;
-  std::shared_ptr<const LabelCosts> costs;
-
-  std::size_t size() const { return examples.sentences(); }
-  std::size_t parts() const { return examples.tokens(); }
-  std::uint32_t most_row() const { return examples.most_row(); }
-  bool can_hide() const { return examples.can_hide(); }
-  bool complete() const { return examples.sets.size() == 0; }
-  void check_gold(const ChainShape& shape) const {
-    marginalia::check_gold(examples.gold, examples.sets, parts(), shape.labels);
-  }
-};
-
-// The same, for looking only: chains have all their features from the start.
-inline const ChainData& closed(const ChainData& data) {
-  return data;
-}
+using ChainData = LabelData;
 
 class Chain {
  public:
@@ -90,7 +72,6 @@ class Chain {
   void allow_right(std::size_t i);
   template <class Means>
   double expect(std::size_t i, const Lattice& lattice, Means& means);
-  void add_nodes(const Example& x, double* scores) const;
   double choice(const Example& x, std::size_t t, std::vector<double>& p) const;
   template <class Means>
   void add_node_means(const Example& x, std::size_t t, const double* node, Means& means) const;

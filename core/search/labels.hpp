@@ -5,10 +5,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <span>
 #include <stdexcept>
 #include <vector>
 
+#include "features/examples.hpp"
 #include "features/right.hpp"
 #include "search/structure.hpp"
 
@@ -54,6 +56,46 @@ inline void check_gold(std::span<const std::uint32_t> gold, const LabelSets& set
   bool fits = gold.size() == tokens && (sets.size() == 0 || sets.labels == labels);
   for (const std::uint32_t label : gold) fits = fits && label < most;
   if (!fits) throw std::invalid_argument("gold labels do not fit the examples and the shape");
+}
+
+// scores[t][label], which are 0, get the weights of the rows of token t. Waiting for memory is most of the
+// cost, so rows are prefetched.
+inline void add_node_rows(const Example& x, const SparseRows& weights, std::uint32_t labels, double* scores) {
+  constexpr std::uint64_t kRowAhead = 24, kCellsAhead = 8;
+  const std::vector<std::uint32_t>& rows = x.all->node_rows;
+  const std::vector<std::uint64_t>& ends = x.all->node_end;
+  if (weights.dense.width() == labels && x.all->node_values.empty())
+    return weights.sum_rows(rows.data(), ends.data() + x.first, x.length, scores);
+  const std::uint64_t last = ends[x.first + x.length];
+  std::uint64_t i = ends[x.first];
+  for (std::size_t t = 0; t < x.length; ++t, scores += labels) {
+    for (; i < ends[x.first + t + 1]; ++i) {
+      if (i + kRowAhead < last) weights.prefetch_row(rows[i + kRowAhead]);
+      if (i + kCellsAhead < last) weights.prefetch_cells(rows[i + kCellsAhead]);
+      weights.add_row(rows[i], x.all->node_value(i), labels, scores);
+    }
+  }
+}
+
+// Examples, and what wrong labels cost.
+struct LabelData {
+  const Examples& examples;
+  std::shared_ptr<const LabelCosts> costs;
+
+  std::size_t size() const { return examples.sentences(); }
+  std::size_t parts() const { return examples.tokens(); }
+  std::uint32_t most_row() const { return examples.most_row(); }
+  bool can_hide() const { return examples.can_hide(); }
+  bool complete() const { return examples.sets.size() == 0; }
+  template <class Shape>
+  void check_gold(const Shape& shape) const {
+    marginalia::check_gold(examples.gold, examples.sets, parts(), shape.labels);
+  }
+};
+
+// The same, for looking only: such examples have all their features from the start.
+inline const LabelData& closed(const LabelData& data) {
+  return data;
 }
 
 }  // namespace marginalia

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from marginalia.decode import (
         At,
         Before,
+        Classified,
+        Classifier,
         Constraints,
         Count,
         Never,
@@ -39,7 +41,7 @@ if TYPE_CHECKING:
     from marginalia.errors import DataError, MarginaliaError, ModelError, SettingsError
     from marginalia.features.dictionary import Dictionary
     from marginalia.learn import Labeler, Progress, Receipt
-    from marginalia.teaching import Model, trainable
+    from marginalia.teaching import ClassModel, Model, trainable
 
     calibrate = trainable(_learn.calibrate)
     convert = trainable(_decode.convert)
@@ -62,6 +64,8 @@ _HOMES = {
     "decode": (
         "At",
         "Before",
+        "Classified",
+        "Classifier",
         "Constraints",
         "Count",
         "Never",
@@ -77,7 +81,7 @@ _HOMES = {
     "features.dictionary": ("Dictionary",),
     "kinds": ("load",),
     "learn": ("Labeler", "Progress", "Receipt", "calibrate", "train"),
-    "teaching": ("Model",),
+    "teaching": ("ClassModel", "Model"),
 }
 _MAKE_MODELS = ("calibrate", "convert", "load", "train")
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
@@ -85,6 +89,9 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 __all__ = [
     "At",
     "Before",
+    "ClassModel",
+    "Classified",
+    "Classifier",
     "Constraints",
     "Count",
     "DataError",

@@ -508,6 +508,16 @@ class Rules:
         orders: Sequence[tuple[int, int]],
         neighbours: Sequence[tuple[int, int]],
     ) -> None: ...
+    def violations_of_one(
+        self,
+        tokens: Annotated[
+            NDArray[numpy.uint32], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        spans: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    ) -> NDArray[numpy.uint32]:
+        """
+        How often each label breaks them in an output of one token, with rows of token and set, and of first token, last token and set.
+        """
 
 class Spelling:
     """How labels spell spans."""
@@ -1004,6 +1014,45 @@ class SegmentModel:
         (first token, last token, token in turn, row, label, how often, template or None, texts of its pieces) of each known feature of an output.
         """
 
+class SingleShape:
+    """The classes of items."""
+
+    def __init__(self, labels: int) -> None: ...
+    @property
+    def labels(self) -> int: ...
+    @property
+    def row_width(self) -> int:
+        """Outputs of a feature's row."""
+
+    @property
+    def constants(self) -> int:
+        """Number of weights in row 0."""
+
+class SingleSpace:
+    """Scratch memory of one thread."""
+
+    def __init__(self) -> None: ...
+
+class SingleModel:
+    """A finished model of single classes."""
+
+    def __init__(self, shape: SingleShape, arrays: dict[str, Any]) -> None: ...
+    def best(self, program: Program, table: TokenTable, space: SingleSpace) -> NDArray[numpy.int32]:
+        """Labels of all tokens of the table."""
+
+    def voted(self, program: Program, table: TokenTable, k: int, space: SingleSpace) -> NDArray[numpy.int32]:
+        """The same by vote of all versions of the weights among the k best."""
+
+    def scores(self, program: Program, table: TokenTable, space: SingleSpace) -> NDArray[numpy.float64]:
+        """[items, classes]."""
+
+    def features(
+        self, program: Program, table: TokenTable, item: int, space: SingleSpace
+    ) -> list[tuple[int, float, int | None, list[str]]]:
+        """
+        (row, how often, template or None, texts of its pieces) of each known feature.
+        """
+
 def permutation(n: int, seed: int) -> NDArray[numpy.uint32]:
     """A shuffled range, the same everywhere for the same seed."""
 
@@ -1044,6 +1093,84 @@ class ChainExamples:
     def __init__(
         self,
         shape: ChainShape,
+        examples: Examples,
+        costs: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)]
+        | None = None,
+    ) -> None: ...
+    @staticmethod
+    def tiers() -> frozenset[str]:
+        """The tiers of the contract that the structure has."""
+
+    def learn(
+        self,
+        weights: WeightTable,
+        rule: Rule,
+        order: NDArray[numpy.uint32],
+        step: int,
+        sample_weights: NDArray[numpy.float64],
+        dropout_input: float = 0.0,
+        dropout_values: float = 0.0,
+        dropout_features: float = 0.0,
+        dropout_seed: int = 0,
+        first: int = 0,
+        loss: float = 0.0,
+    ) -> dict[str, Any]:
+        """
+        Applies a rule to the examples in order; what was counted. `first`: the number of example 0 in provenance; `loss`: that of the pass so far, to which losses are added one by one.
+        """
+
+    def make_room(self, weights: WeightTable, whole_rows: bool) -> None:
+        """Makes room for the weights of the gold outputs' features."""
+
+    def count_gold(
+        self,
+        weights: SparseRows,
+        sample_weights: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        counts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
+        expected: bool = False,
+    ) -> None:
+        """
+        Adds the gold outputs' feature counts, by weight; `expected`: also of examples with several, as the weights expect them.
+        """
+
+    def expectations(
+        self,
+        weights: SparseRows,
+        first: int,
+        last: int,
+        sample_weights: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        local: bool,
+        gradient: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
+    ) -> float:
+        """
+        Adds the expected feature counts of the examples [first, last), by weight; the sum of log Z.
+        """
+
+    def margins(
+        self, weights: SparseRows, first: int, last: int
+    ) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]:
+        """
+        Margins of gold over the best other output (infinity if there is none), norms of differences.
+        """
+
+    def voted(self, weights: SparseRows, votes: Votes, k: int, first: int, last: int) -> NDArray[numpy.int32]:
+        """Outputs by vote of all versions of the weights among the k best."""
+
+    def best(self, weights: SparseRows, first: int, last: int) -> NDArray[numpy.int32]:
+        """
+        Best outputs of the examples [first, last), as numbers one after another.
+        """
+
+class SingleExamples:
+    """A batch of examples, seen as outputs of a structure."""
+
+    def __init__(
+        self,
+        shape: SingleShape,
         examples: Examples,
         costs: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)]
         | None = None,

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 from marginalia.corpus.source import DataSource
 from marginalia.decode.against import wished_labels
-from marginalia.decode.constraints import Names
+from marginalia.decode.classifier import Classifier
+from marginalia.decode.constraints import Names, wishes
 from marginalia.decode.inputs import Input
 from marginalia.decode.model import TrainedModel
 from marginalia.decode.tagger import Tagger
@@ -183,7 +184,24 @@ class Model(TrainableModel, Tagger):
         return tuple(wished_labels(self.saved, self.decoder, self._shown, self._block(sentence), wish))
 
 
-_CLASSES: dict[str, type[TrainableModel]] = {made.kind: made for made in (Model,)}
+class ClassModel(TrainableModel, Classifier):
+    """A `Classifier` that can be corrected and trained further."""
+
+    def fix(
+        self, item: Any, label: str, *, margin: float = 1.0, check: Data | None = None, threads: int = 1
+    ) -> ClassModel:
+        """The model with weights changed, as little as possible, so that an item gets the class that it
+        should, and the items of all earlier corrections too; the rest as of `Model.fix`."""
+        return self.fix_all([(item, label)], margin=margin, check=check, threads=threads)
+
+    def wished(self, item: Any, wish: str) -> tuple[str]:
+        """The class of the best output that is as wished: "1=A|B", as in `explain`; or a class."""
+        if wish in self.labels or not wishes(wish):
+            return (wish,)
+        return (wished_labels(self.saved, self.decoder, self._shown, self._block(item), wish)[0],)
+
+
+_CLASSES: dict[str, type[TrainableModel]] = {made.kind: made for made in (Model, ClassModel)}
 
 
 def trainable(make: Callable[P, TrainedModel]) -> Callable[P, Model]:

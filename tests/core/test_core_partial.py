@@ -14,7 +14,7 @@ from naive_learners import HAIR, TieError
 from naive_partial import PartialLearner, Sets, gold_numbers, random_sets
 from naive_perceptron import names_of
 from oracles import steady
-from segment_worlds import random_segment_world, segment_worlds
+from segment_worlds import SegmentWorld, random_segment_world, segment_worlds
 from test_core_gradients import GRID
 from test_core_learners import hamming, learn_in_parts, random_costs
 from worlds import UNWEIGHTED, Trained, WithCosts, World, assert_close, random_world, table_of, worlds
@@ -48,7 +48,7 @@ RULES: dict[str, Callable[[int], tuple[_core.Rule, Any]]] = {
 
 
 def set_gold(world: Any, examples: Any, sets: Sets) -> int | None:
-    shape = world.labels if isinstance(world, World) else world.shape
+    shape = world.shape if isinstance(world, SegmentWorld) else world.labels
     numbers, allowed = gold_numbers(sets, world.labels)
     return examples.set_gold(numbers, shape, allowed)
 

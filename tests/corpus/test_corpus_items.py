@@ -254,7 +254,8 @@ def test_items_of_python_objects():
         {"w=1": 1.0, "w=2": 1.0},
         {"w=1": 1.0},
     ]
-    with pytest.raises(
-        DataError, match="item 2: found int, expected a text, a dictionary of fields, or a list"
-    ):
+    with pytest.raises(DataError, match="found int as the attributes of a token"):
+        pack_objects([["a"], 3], layout)
+    layout = layout_of_objects([{"text": "a", "label": "x"}], "label", False)
+    with pytest.raises(DataError, match="item 2: found int, expected a text, a dictionary of fields, or a"):
         pack_objects(["a", 3], layout)

@@ -74,7 +74,7 @@ def show(args: argparse.Namespace, found: Tagger) -> None:
         print(json.dumps(calibration))
         return
     print(f"temperature {calibration['temperature']:.4g}")
-    for name in ("spans", "tokens"):
+    for name in ("spans", "tokens", "items"):
         if name in calibration:
             result = calibration[name]
             print(f"  {result['count']:,} {name}: ECE {result['ece']:.4f}, Brier {result['brier']:.4f}")

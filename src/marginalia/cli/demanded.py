@@ -63,6 +63,8 @@ class Demanded:
         that cut tokens."""
         if self.given is None:
             return layout
+        if layout.items:
+            return replace(layout, options=layout.options | {"given": self.given})
         known = _GIVEN.get(layout.format, layout.columns)
         if self.given == "spans" and layout.format == "jsonl":  # what is to be kept must not be dropped
             return replace(layout, options=layout.options | {"misaligned": misaligned or "error"})

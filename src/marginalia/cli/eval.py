@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from marginalia.corpus.batches import Layout
     from marginalia.decode import Tagger
     from marginalia.decode.constraints import Constraints
-    from marginalia.evaluate import Comparison, Reliability, Report
+    from marginalia.evaluate import Comparison, Reliability
+    from marginalia.kinds import OutputKind
 
 _DESCRIPTION = """\
 Score a model on labelled data, or a file of predictions against a gold file with the same tokens.
@@ -104,35 +105,48 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-Result = tuple["Report", "Comparison | None", "dict[str, Reliability]"]
+Result = tuple[Any, "Comparison | None", "dict[str, Reliability]"]
 
 
 def evaluate_model(args: argparse.Namespace, places: dict[str, str]) -> Result:
     """Tag the test data and score it."""
     from marginalia.cli.labelled import Numbering
-    from marginalia.kinds import load
+    from marginalia.kinds import kind_of, load
 
     tagger, numbering = load(args.model), Numbering()
+    kind = kind_of(tagger.saved.structure)
+    _check_options(args, kind)
     layout = model_layout(tagger.saved, args)
     tagger = with_dictionaries(tagger, args, layout)
     sure: list[BlockConfidence] | None = [] if _wants_reliability(args) else None
     source, said = places[args.test], constraints_of(args)
     columns = tagged(tagger, source, layout, numbering, args.threads or 1, sure, said)
     columns[0].file = args.test
-    report, comparison = _scored(args, places, layout, columns, numbering, tagger.saved.scheme is not None)
-    return report, comparison, _reliabilities(columns, numbering, sure) if sure else {}
+    spans = tagger.saved.scheme is not None
+    report, comparison = _scored(args, places, layout, columns, numbering, spans, kind)
+    return report, comparison, _reliabilities(columns, numbering, sure, kind.part) if sure else {}
+
+
+def _check_options(args: argparse.Namespace, kind: OutputKind[Any]) -> None:
+    """An error for options that have no meaning for the outputs of a model."""
+    usual = {"mode": "conlleval", "scheme": None, "known": None, "bootstrap": 0, "compare": None}
+    for name, value in usual.items():
+        if name not in kind.eval_options and getattr(args, name) != value:
+            raise UsageError(
+                f"--{name} is for labels of tokens, but this model gives {kind.name} of {kind.part}."
+            )
 
 
 def _reliabilities(
-    columns: tuple[Labelled, Labelled], numbering: Numbering, sure: list[BlockConfidence]
+    columns: tuple[Labelled, Labelled], numbering: Numbering, sure: list[BlockConfidence], part: str
 ) -> dict[str, Reliability]:
-    """Of tokens and, if the model gave any, of spans."""
+    """Of tokens (or items) and, if the model gave any, of spans."""
     import numpy as np
 
     from marginalia.evaluate import reliability, right_spans
 
     gold, predicted = (column.ids for column in columns)
-    found = {"tokens": reliability(np.concatenate([one.token for one in sure]), gold == predicted)}
+    found = {part: reliability(np.concatenate([one.token for one in sure]), gold == predicted)}
     before = np.cumsum([0, *(len(one.token) for one in sure)])
     begin = np.concatenate([one.span_begin + at for one, at in zip(sure, before, strict=False)])
     end = np.concatenate([one.span_end + at for one, at in zip(sure, before, strict=False)])
@@ -173,6 +187,7 @@ def evaluate_files(args: argparse.Namespace, places: dict[str, str]) -> Result:
     """Score a file of predictions."""
     from marginalia.cli.labelled import Numbering, check_same_tokens, read_labelled
     from marginalia.corpus.batches import guess_layout
+    from marginalia.kinds import kind_of
 
     options = given_options(vars(args))
     check_layout(format_name([args.gold], args.format), args.columns, options)
@@ -183,12 +198,12 @@ def evaluate_files(args: argparse.Namespace, places: dict[str, str]) -> Result:
     predicted = _read_predicted(args, args.pred, places, layout, numbering)
     gold.file = args.gold
     check_same_tokens(gold, predicted)
-    return *_scored(args, places, layout, (gold, predicted), numbering, None), {}
+    return *_scored(args, places, layout, (gold, predicted), numbering, None, kind_of("chain")), {}
 
 
 def show(
     args: argparse.Namespace,
-    report: Report,
+    report: Any,
     comparison: Comparison | None,
     reliabilities: dict[str, Reliability],
 ) -> None:
@@ -261,8 +276,8 @@ def _scored(
     columns: tuple[Labelled, Labelled],
     numbering: Numbering,
     spans: bool | None,
-) -> tuple[Report, Comparison | None]:
-    from marginalia.evaluate import score_ids
+    kind: OutputKind[Any],
+) -> tuple[Any, Comparison | None]:
     from marginalia.evaluate.encode import unseen_mask
 
     gold, predicted = columns
@@ -270,15 +285,8 @@ def _scored(
     unseen = None
     if args.known:
         unseen = unseen_mask([gold.words], _words(places[args.known], layout), len(gold.words))
-    report = score_ids(
-        gold.ids,
-        predicted.ids,
-        numbering.labels,
-        gold.starts[:-1],
-        unseen=unseen,
-        bootstrap=args.bootstrap,
-        **rules,
-    )
+    more = {"unseen": unseen, "bootstrap": args.bootstrap}
+    report = kind.score(numbering.labels, gold.ids, predicted.ids, gold.starts[:-1], **rules, **more)
     return report, _compared(args, places, layout, columns, numbering, rules) if args.compare else None
 
 

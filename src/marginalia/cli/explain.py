@@ -155,6 +155,7 @@ def _check(args: argparse.Namespace) -> None:
 def text_sentence(tagger: Tagger, args: argparse.Namespace) -> Mapping[str, Sequence[str]]:
     """The columns of a sentence that stands on the command line."""
     from marginalia.corpus.tokenizers import tokenizer_named, tokenizer_of
+    from marginalia.decode.structures import STRUCTURES
 
     flags = ["--format", "--columns", "--label", *(o.flag for o in READER_OPTIONS if o.name != "tokenizer")]
     given = [f for f in flags if getattr(args, f.removeprefix("--").replace("-", "_")) is not None]
@@ -163,6 +164,10 @@ def text_sentence(tagger: Tagger, args: argparse.Namespace) -> Mapping[str, Sequ
     if tagger.saved.program.explicit:
         raise UsageError("the model was trained on explicit attributes: give an item file with --input FILE.")
     columns, saved = tagger.feature_columns, tagger.saved
+    if STRUCTURES[saved.structure].items:
+        if len(columns) > 1:
+            raise UsageError(f"the model reads {', '.join(columns)}: give an item with --input FILE.")
+        return {columns[0]: [args.text]}
     kept = tokenizer_of(saved.format, saved.options) if len(columns) == 1 else "whitespace"
     cuts = tokenizer_named(args.tokenizer or kept)(args.text)
     tokens = [args.text[start:end] for start, end in cuts]

@@ -94,10 +94,10 @@ def take(args: argparse.Namespace, word: str) -> bool:
 def run(args: argparse.Namespace) -> int:
     """The verb."""
     from marginalia.kinds import load
-    from marginalia.teaching import Model
+    from marginalia.teaching import trainable
 
     _check(args)
-    tagger = Model.of(load(args.model))
+    tagger = trainable(load)(args.model)
     if args.log:
         _show_log(args, tagger.corrections)
     elif args.undo:
@@ -156,6 +156,7 @@ def _examples(args: argparse.Namespace, tagger: Model) -> DataSource:
     from marginalia.corpus.blocks import ATTRIBUTES, pack
     from marginalia.corpus.records import Sentence
     from marginalia.corpus.source import DataSource
+    from marginalia.decode.structures import STRUCTURES
 
     label = tagger.saved.label
     if args.labels is not None:
@@ -170,7 +171,8 @@ def _examples(args: argparse.Namespace, tagger: Model) -> DataSource:
         right, size = tagger.wished(columns, args.labels), len(columns[tagger.feature_columns[0]])
         if len(right) != size:
             raise DataError(f"--labels: found {len(right)} labels, expected {size}, one for each token")
-        return DataSource([Sentence(columns | {label: list(right)})], label=label)
+        items = STRUCTURES[tagger.saved.structure].items
+        return DataSource([Sentence(columns | {label: list(right)})], label=label, items=items)
     source = _source(args, tagger, args.input)
     if args.sentence is None:
         return source

@@ -19,7 +19,10 @@ def model_layout(saved: SavedModel, args: argparse.Namespace, *, labelled: bool 
     from marginalia.corpus.batches import Layout
     from marginalia.corpus.formats import format_of
     from marginalia.corpus.settings import DataSettings
+    from marginalia.decode.structures import STRUCTURES
 
+    if STRUCTURES[saved.structure].items:
+        return _item_layout(saved, args, labelled)
     format = format_of("", args.format or saved.format, labelled=labelled).name
     _check_attributes(saved, format)
     given = given_options(vars(args))
@@ -38,9 +41,33 @@ def input_layout(saved: SavedModel, args: argparse.Namespace) -> Layout:
     options = dict(layout.options)
     if layout.format == "segmented" and args.tag_separator is None:
         options.pop("tag_separator", None)
-    if layout.format == "jsonl" and args.misaligned is None:
+    if layout.format == "jsonl" and not layout.items and args.misaligned is None:
         options["misaligned"] = "drop"
     return replace(layout, options=options)
+
+
+def _item_layout(saved: SavedModel, args: argparse.Namespace, labelled: bool) -> Layout:
+    """The same for items: their fields have names in every format."""
+    from marginalia.corpus.batches import Layout
+    from marginalia.corpus.items import ITEM_FORMATS, item_format, known_suffix
+
+    format = args.format or known_suffix(_file_of(args)) or saved.format
+    item_format("", format)
+    _check_attributes(saved, format)
+    given = reader_arguments(given_options(vars(args)))
+    check_layout(format, None, given)
+    options = {k: v for k, v in saved.options.items() if format == saved.format and k in ITEM_FORMATS[format]}
+    if args.columns is not None:
+        options["header"] = False
+    columns, label = tuple((args.columns or "").split()) or saved.columns, args.label or saved.label
+    partial = bool(saved.settings.get("partial")) and labelled
+    return Layout(format, columns, label, {**options, **given}, partial=partial, items=True)
+
+
+def _file_of(args: argparse.Namespace) -> str:
+    """The file that a verb reads."""
+    named = (getattr(args, name, None) for name in ("input", "test", "data", "gold"))
+    return next((str(path) for path in named if isinstance(path, str)), "")
 
 
 def output_layout(layout: Layout, saved: SavedModel) -> Layout:

@@ -31,14 +31,14 @@ class ReaderOption(NamedTuple):
 
 
 def _separator(text: str) -> str:
-    known = {"tab": "\t", "\t": "\t", "\\t": "\t", "blanks": "blanks"}
-    if text not in known:
-        raise ArgumentTypeError(f"found {text!r}, expected tab or blanks")
-    return known[text]
+    known = {"tab": "\t", "\\t": "\t", "blanks": "blanks"}
+    if text not in known and len(text) != 1:
+        raise ArgumentTypeError(f"found {text!r}, expected tab or blanks (in csv files: one character)")
+    return known.get(text, text)
 
 
 READER_OPTIONS = (
-    ReaderOption("separator", ("conll",), "tab|blanks", _separator, "what is between fields"),
+    ReaderOption("separator", ("conll", "csv"), "tab|blanks|SIGN", _separator, "what is between fields"),
     ReaderOption("comments", ("conll",), "auto|none|PREFIX", str, "how comment lines begin"),
     ReaderOption("tokenizer", ("jsonl", "plain"), "NAME", str, "how text is cut"),
     ReaderOption("misaligned", ("jsonl",), "error|drop|expand", str, "spans that cut tokens"),
@@ -58,6 +58,8 @@ def check_layout(format: str, columns: object, options: Mapping[str, Any]) -> No
         if option.name in options and format not in option.formats:
             takers = " and ".join(option.formats)
             raise SettingsError(f"{option.flag} is for {takers} files, but these are read as {format}.")
+    if format == "conll" and options.get("separator") not in (None, "\t", "tab", "blanks"):
+        raise SettingsError(f"--separator: found {options['separator']!r}, expected tab or blanks.")
     if columns is not None and format in _MADE_COLUMNS:
         raise SettingsError(f"--columns is for conll and conllu files, but these are read as {format}.")
 
@@ -71,10 +73,13 @@ def reader_arguments(options: Mapping[str, Any]) -> dict[str, Any]:
     return {name: spelled.get(name, {}).get(value, value) for name, value in options.items()}
 
 
-def format_name(paths: Sequence[str], format: str | None) -> str:
+def format_name(paths: Sequence[str], format: str | None, items: bool = False) -> str:
     """The format of labelled files by what was said or by the first one's suffix."""
     from marginalia.corpus.formats import format_of
+    from marginalia.corpus.items import item_format
 
+    if items:
+        return item_format(paths[0] if paths else "", format)
     return format_of(paths[0] if paths else "", format, labelled=True).name
 
 

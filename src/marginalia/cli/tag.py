@@ -159,12 +159,13 @@ def tag(
     demanded: Demanded | None = None,
 ) -> None:
     """Label all of a source, batch after batch."""
-    from marginalia.corpus.answers import LabelWriter
     from marginalia.corpus.batches import read_batches
+    from marginalia.kinds import kind_of
 
-    wanted = wanted or Wanted()
-    labels = tagger.written_labels(wanted.min_confidence)
-    writer = LabelWriter(target, output_layout(layout, tagger.saved), labels, tagger.saved.scheme)
+    wanted, saved = wanted or Wanted(), tagger.saved
+    writer = kind_of(saved.structure).writer(
+        target, output_layout(layout, saved), tagger, wanted.min_confidence
+    )
     batches = (named(batch, tagger) for batch in read_batches(source, layout, block_bytes=BLOCK_BYTES))
     count = demanded.count if demanded is not None else lambda *counted: None
     for batch, said in _answers(tagger, batches, threads, wanted, demanded):

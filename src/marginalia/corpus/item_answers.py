@@ -9,19 +9,67 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, BinaryIO
 
 import numpy as np
 
-from marginalia.corpus.batches import Layout
+from marginalia.corpus.answers import Answer, Ranked
+from marginalia.corpus.batches import Batch, Layout
 from marginalia.corpus.items import ItemBatch, ItemRecord, separator_of
+from marginalia.corpus.partial import UNKNOWN
 from marginalia.errors import SettingsError
 
 PREDICTED = "predicted"
 """The field of the class where that of the model holds another one already."""
 
 Fields = Mapping[str, Any]
+
+
+class ClassWriter:
+    """Writes batches of items back with a model's answers: `LabelWriter` for items."""
+
+    def __init__(self, target: BinaryIO, layout: Layout, labels: Sequence[str]) -> None:
+        self._writer, self._labels = ItemWriter(target, layout), labels
+
+    def write(self, batch: Batch, answer: Answer) -> None:
+        """The batch with `labels[ids[item]]`; without a class where the model abstains."""
+        assert isinstance(batch, ItemBatch), "items are read as such"
+        self._writer.write(batch, [self._fields(answer, i) for i in range(len(answer.ids))])
+
+    def _fields(self, answer: Answer, i: int) -> dict[str, Any]:
+        label, sure, taken = self._labels[answer.ids[i]], answer.confidence, answer.taken_back
+        fields: dict[str, Any] = {"": label}
+        if sure is not None:
+            fields["confidence"] = _rounded(sure.token[i])
+        if taken is not None:
+            back = self._labels[taken[i]]
+            fields |= {
+                "": None if label == UNKNOWN else label,
+                "abstained": None if back == UNKNOWN else back,
+            }
+        return fields | ({"broken": list(answer.broken[i])} if i in answer.broken else {})
+
+    def write_best(self, batch: Batch, ranked: Sequence[Ranked]) -> None:
+        """The batch with the best classes of each item, their scores and, if there are any, probabilities."""
+        assert isinstance(batch, ItemBatch), "items are read as such"
+        items = range(batch.block.table.sentences)
+        self._writer.write_best(batch, [list(self._ranks(ranked, i)) for i in items])
+
+    def _ranks(self, ranked: Sequence[Ranked], i: int) -> Iterator[dict[str, Any]]:
+        for rank, one in enumerate(ranked, 1):
+            if not np.isnan(one.scores[i]):
+                sure = one.probabilities
+                yield {
+                    "": self._labels[one.ids[i]],
+                    "rank": rank,
+                    "score": _rounded(one.scores[i]),
+                    **({} if sure is None else {"probability": _rounded(sure[i])}),
+                }
+
+
+def _rounded(number: float) -> float:
+    return round(float(number), 4)
 
 
 class ItemWriter:

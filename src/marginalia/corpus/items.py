@@ -20,6 +20,7 @@ from ..errors import DataError, SettingsError
 from .batches import Batch, Layout
 from .blocks import ATTRIBUTES, Block
 from .partial import UNKNOWN, spelled
+from .records import Sentence
 from .streams import Source, name_of, open_source, read_lines
 
 ITEM_FORMATS: dict[str, tuple[str, ...]] = {
@@ -63,11 +64,16 @@ def separator_of(layout: Layout) -> str:
     return str(layout.options.get("separator", _SEPARATORS.get(layout.format, "\t")))
 
 
+def known_suffix(path: str | os.PathLike[str]) -> str | None:
+    """The format that a file's suffix (also before .gz) tells, if any: .csv, .tsv, .jsonl."""
+    suffix = os.path.splitext(os.fspath(path).removesuffix(".gz"))[1].lower().removeprefix(".")
+    return suffix if suffix in (*_SEPARATORS, "jsonl") else None
+
+
 def item_format(path: str | os.PathLike[str], name: str | None = None) -> str:
     """The format called `name`, else by suffix (also before .gz): .csv, .tsv; all others are JSONL."""
     if name is None:
-        suffix = os.path.splitext(os.fspath(path).removesuffix(".gz"))[1].lower().removeprefix(".")
-        return suffix if suffix in _SEPARATORS else "jsonl"
+        return known_suffix(path) or "jsonl"
     if name not in ITEM_FORMATS:
         raise SettingsError(f"found format {name!r}, but items are read from {', '.join(ITEM_FORMATS)}.")
     return name
@@ -81,24 +87,28 @@ def guess_item_layout(
     options: Mapping[str, Any],
 ) -> Layout:
     """The layout of a training file from what the user gave and what its first records show."""
-    name = item_format(name_of(source), format)
+    name, options = item_format(name_of(source), format), dict(options)
+    if name not in _SEPARATORS:
+        options.pop("header", None)  # that of other files beside these
     if unknown := [option for option in options if option not in ITEM_FORMATS[name]]:
         known = ", ".join(ITEM_FORMATS[name]) or "none"
         raise SettingsError(f"found the option '{unknown[0]}', but {name} files take: {known}.")
     chosen, named = label or "label", _names(columns)
+    if named and chosen not in named:
+        raise SettingsError(f"label: found '{chosen}', expected one of the columns {' '.join(named)}.")
     if name == "crfsuite":
         return Layout(name, (ATTRIBUTES, chosen), chosen, items=True)
-    options = dict(options)
-    if named and name in _SEPARATORS:
-        options.setdefault("header", False)  # as csv.DictReader does: with names given, all lines are data
+    if name in _SEPARATORS:  # as csv.DictReader has it: with names given, there is no header that has them
+        plain = Layout(name, (), chosen, {**options, "header": False})
+        first = next(_rows(source, plain), None) if named else None
+        own = {column for column in named if column != chosen}
+        options.setdefault("header", first is None or own <= set(first.fields.values()))
     layout = Layout(name, named, chosen, options, items=True)
     sample = [record for record in islice(_records(source, layout), _SAMPLE) if record.raw]
     sample = sample[_has_header(layout) :]
     if not sample:
         raise DataError("found no items, expected at least one", file=name_of(source))
     found = fields_of([record.fields for record in sample])
-    if named and chosen not in named:
-        raise SettingsError(f"label: found '{chosen}', expected one of the columns {' '.join(named)}.")
     if chosen not in found and not any(chosen in record.fields for record in sample):
         first = sample[0]
         raise DataError(
@@ -155,6 +165,8 @@ def pack_items(
 ) -> Block:
     """A block of records: the columns of the layout, the class last if there is one."""
     columns = [name for name in layout.columns if name != layout.label]
+    if (given := layout.options.get("given", "")) and given not in columns and not labelled:
+        columns.append(given)  # classes that are to be kept
     flat = [[_text(record, name, file) for record in records] for name in columns]
     if labelled:
         columns.append(layout.label)
@@ -168,6 +180,8 @@ def item_of(item: Any, number: int = 1) -> Mapping[str, Any]:
     """The fields of an item that a program gives: a text, a dictionary of fields, or attributes."""
     if isinstance(item, str):
         return {TEXT: item}
+    if isinstance(item, Sentence):
+        return {name: values[0] for name, values in item.columns.items()}
     if isinstance(item, Mapping):
         return item
     if isinstance(item, (list, tuple, set, frozenset)):
@@ -179,21 +193,48 @@ def item_of(item: Any, number: int = 1) -> Mapping[str, Any]:
 
 
 def pack_objects(items: Sequence[Any], layout: Layout, labelled: bool = False) -> Block:
-    """The same of items in memory; if they are lists of strings, those are their attributes."""
-    fields = [item_of(item, number) for number, item in enumerate(items, 1)]
-    records = [ItemRecord(one, number, "") for number, one in enumerate(fields, 1)]
-    if not any(ATTRIBUTES in one and not isinstance(one[ATTRIBUTES], str) for one in fields):
+    """The same of items in memory. If the layout has attributes, items are lists or dictionaries of those;
+    labelled ones are fields, with the class among them."""
+    if ATTRIBUTES not in layout.columns:
+        fields = [item_of(item, number) for number, item in enumerate(items, 1)]
+        records = [ItemRecord(one, number, "") for number, one in enumerate(fields, 1)]
         return pack_items(records, layout, labelled)
-    attributes = [one.get(ATTRIBUTES, ()) for one in fields]
-    columns, flat = [ATTRIBUTES], [[""] * len(fields)]
+    plain = [item_of(one) if isinstance(one, Sentence) else one for one in items]
+    attributes = [one[ATTRIBUTES] if isinstance(one, Mapping) and ATTRIBUTES in one else one for one in plain]
+    columns, flat = [ATTRIBUTES], [[""] * len(items)]
     if labelled:
         columns.append(layout.label)
-        flat.append([_class(record, layout, None) for record in records])
+        flat.append([_class(ItemRecord(one, 0, ""), layout, None) for one in items])
     try:
-        table = from_columns(flat, [len(fields)], [], attributes).as_items()
+        table = from_columns(flat, [len(items)], [], attributes).as_items()
     except ValueError as error:
         raise DataError(str(error)) from None
-    return Block(table, tuple(columns), sentence_lines=tuple(range(1, len(fields) + 1)))
+    return Block(table, tuple(columns), sentence_lines=tuple(range(1, len(items) + 1)))
+
+
+def pack_item_pairs(
+    data: Iterable[Any], label: str | None, columns: str | Sequence[str] | None = None, partial: bool = False
+) -> tuple[Layout, tuple[Block, ...]]:
+    """The layout and the blocks of labelled items in memory: (item, class) pairs, or fields with the class
+    among them."""
+    chosen, fields = label or "label", []
+    for number, one in enumerate(data, 1):
+        if isinstance(one, (Mapping, Sentence)):
+            fields.append(item_of(one))
+        elif isinstance(one, (tuple, list)) and len(one) == 2:
+            fields.append({**item_of(one[0], number), chosen: one[1]})
+        else:
+            raise DataError(
+                f"item {number}: found {type(one).__name__}, expected a pair of an item and its class, or a "
+                "dictionary of fields"
+            )
+    if not fields:
+        raise DataError("found no items, expected at least one")
+    layout = layout_of_objects(fields, chosen, partial)
+    if named := _names(columns):
+        layout = replace(layout, columns=_ordered(named, chosen))
+    parts = (fields[i : i + _ITEMS] for i in range(0, len(fields), _ITEMS))
+    return layout, tuple(pack_objects(part, layout, labelled=True) for part in parts)
 
 
 def layout_of_objects(data: Sequence[Mapping[str, Any]], label: str, partial: bool) -> Layout:
@@ -343,6 +384,8 @@ def _checked_header(row: list[str], file: str) -> list[str]:
 
 def _without_label(row: list[str], layout: Layout) -> list[str]:
     """The names of the columns of a file without a header; that of the classes may be missing."""
+    if not layout.columns:
+        return [str(place) for place, _ in enumerate(row)]
     without = [name for name in layout.columns if name != layout.label]
     return without if len(row) == len(without) else list(layout.columns)
 
@@ -360,6 +403,9 @@ def _fields(row: list[str], names: list[str], file: str, line: int, raw: str) ->
 
 def _with_header(layout: Layout, header: ItemRecord) -> Layout:
     """The layout of a file whose header names its columns: those of them that the layout has."""
+    given = layout.options.get("given", "")
+    if given and given not in header.fields:
+        raise DataError(f"found no column '{given}'; there are {', '.join(header.fields)}", line=header.line)
     known = [name for name in layout.columns or header.fields if name in header.fields]
     return replace(layout, columns=tuple(known))
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from marginalia.corpus.batches import Layout, guess_layout, read_batches
 from marginalia.corpus.blocks import Block
+from marginalia.corpus.items import guess_item_layout, pack_item_pairs
 from marginalia.corpus.pairs import pack_pairs
 from marginalia.corpus.records import Sentence
 from marginalia.errors import DataError, SettingsError
@@ -26,7 +27,8 @@ class DataSource:
     `data` are files, sentence records or (tokens, labels) pairs. `columns`, `label`, `format` and `options`
     of the reader may be left to the data; `layout` is what follows from all of them. `whole_documents`:
     blocks end where documents end; `partial`: labels may leave open what is right; `stream`: files are to be
-    read again in every pass. `held` are blocks in memory: then nothing is read, the layout is as given.
+    read again in every pass; `items`: examples are whole items with one class each. `held` are blocks in
+    memory: then nothing is read, the layout is as given.
     """
 
     data: Data
@@ -37,6 +39,7 @@ class DataSource:
     whole_documents: bool = False
     partial: bool = False
     stream: bool = False
+    items: bool = False
     held: tuple[Block, ...] | None = None
 
     @classmethod
@@ -50,6 +53,7 @@ class DataSource:
             layout.options,
             layout.whole_documents,
             layout.partial,
+            items=layout.items,
             held=None if held is None else tuple(held),
         )
 
@@ -75,11 +79,18 @@ class DataSource:
         if self.held is not None:
             columns = tuple(self.columns or ())
             return Layout(
-                self.format or "", columns, self.label or "", options, self.whole_documents, self.partial
+                self.format or "",
+                columns,
+                self.label or "",
+                options,
+                self.whole_documents,
+                self.partial,
+                self.items,
             )
         if not self.paths:
             return self._packed[0]
-        layout = guess_layout(self.paths[0], self.format, self.columns, self.label, options)
+        guess = guess_item_layout if self.items else guess_layout
+        layout = guess(self.paths[0], self.format, self.columns, self.label, options)
         if self.whole_documents and layout.format not in ("conll", "conllu"):
             raise SettingsError(f"unit=document: {layout.format} files do not tell documents apart.")
         return replace(layout, whole_documents=self.whole_documents, partial=self.partial)
@@ -111,7 +122,16 @@ class DataSource:
         """Other data with the columns and the label of these, never streamed. Their format may be another one
         if none was given."""
         layout = self.layout
-        return replace(self, data=data, columns=layout.columns, label=layout.label, stream=False, held=None)
+        options = layout.options if self.items else self.options
+        return replace(
+            self,
+            data=data,
+            columns=layout.columns,
+            label=layout.label,
+            options=options,
+            stream=False,
+            held=None,
+        )
 
     def units(self, block: Block) -> Block:
         """What is labelled at once, as the sentences of a block: its sentences, or whole documents."""
@@ -120,6 +140,8 @@ class DataSource:
     @cached_property
     def _packed(self) -> tuple[Layout, tuple[Block, ...]]:
         data: Any = self.data
+        if self.items:
+            return pack_item_pairs(data, self.label, self.columns, self.partial)
         return pack_pairs(data, self.label, self.whole_documents, self.partial)
 
     def _read(self) -> Iterator[Block]:

@@ -1,6 +1,7 @@
 """Models in use: a saved model and a sentence give a structure."""
 
 from marginalia.decode.chain import ChainDecoder
+from marginalia.decode.classifier import Classified, Classifier
 from marginalia.decode.constraints import (
     At,
     Before,
@@ -23,6 +24,8 @@ __all__ = [
     "At",
     "Before",
     "ChainDecoder",
+    "Classified",
+    "Classifier",
     "Constraints",
     "Contribution",
     "Count",

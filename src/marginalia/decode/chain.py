@@ -89,9 +89,18 @@ class ChainTraining:
         extraction: ChainExtraction,
         costs: Costs | None = None,
     ) -> None:
-        self._shape = chain_shape(labels, encoding, options.own, options.search, program)
+        self._shape = self._shape_of(labels, encoding, options, program)
         self._index, self._cutoff, self._costs = extraction.index, options.cutoff, costs
         self.constants, self.row_width = self._shape.constants, self._shape.row_width
+
+    def _shape_of(
+        self,
+        labels: Sequence[str],
+        encoding: str | None,
+        options: StructureOptions[ChainSettings],
+        program: Program,
+    ) -> Any:
+        return chain_shape(labels, encoding, options.own, options.search, program)
 
     def set_gold(self, examples: _core.Examples, ids: Ids, sets: npt.NDArray[np.uint8]) -> None:
         """The right outputs."""
@@ -104,7 +113,7 @@ class ChainTraining:
         if self._cutoff > 1:
             self._index.cut(self._cutoff, kept)
 
-    def batch(self, examples: _core.Examples) -> _core.ChainExamples:
+    def batch(self, examples: _core.Examples) -> Any:
         """The examples as outputs of this chain."""
         return _core.ChainExamples(self._shape, examples, self._costs)
 

@@ -235,7 +235,7 @@ def given(labels: Iterable[str | None]) -> list[At]:
     return [
         At(position, position, tuple(label.split("|")))
         for position, label in enumerate(labels, 1)
-        if label is not None and label != UNKNOWN
+        if label and label != UNKNOWN
     ]
 
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from marginalia import _core
 from marginalia.config import Setting, Settings
 from marginalia.corpus.blocks import Block
-from marginalia.decode import chain, segments
+from marginalia.decode import chain, segments, single
 from marginalia.decode.decoder import Compiled, ConstrainedOutputs, Contribution, Costs, RankedOutputs, Term
 from marginalia.decode.settings import StructureOptions
-from marginalia.features.compiling import compile_program, compile_segment_program
+from marginalia.features.compiling import compile_item_program, compile_program, compile_segment_program
 from marginalia.features.list_templates import LIST_TEMPLATES, SEGMENT_LIST_TEMPLATES
 from marginalia.features.program import Program
 from marginalia.model import SavedModel
@@ -194,7 +194,7 @@ class Structure(NamedTuple):
     certain one. `fit_settings` gives settings with what the data decide, by how many spans have which length,
     and notes for users. `tiers` are those of the contract that it has, as the core knows them. `kind` is the
     kind of output (`kinds/`): how examples are read, outputs written and scored, and the class that a user
-    holds.
+    holds. `items`: an example is a whole item, not a sequence of tokens.
     """
 
     help: str
@@ -209,6 +209,7 @@ class Structure(NamedTuple):
     encoding: str | None = None
     fit_settings: Callable[[Any, Mapping[int, int]], tuple[Settings, list[str]]] = lambda own, _: (own, [])
     kind: str = "labels"
+    items: bool = False
 
     @property
     def settings(self) -> tuple[Setting, ...]:
@@ -238,5 +239,17 @@ STRUCTURES: dict[str, Structure] = {
         SEGMENT_LIST_TEMPLATES,
         segments.ENCODING,
         segments.fit_settings,
+    ),
+    "single": Structure(
+        "one class for a whole item",
+        Settings,
+        compile_item_program,
+        chain.ChainExtraction,
+        single.SingleTraining,
+        single.SingleDecoder,
+        _core.SingleExamples.tiers(),
+        "bag",
+        kind="classes",
+        items=True,
     ),
 }

@@ -91,7 +91,8 @@ def _constant(term: Term) -> str:
 
 
 def _nothing(template: Template) -> str:
-    return "the plain label" if template.scope == "node" else "the template has no values"
+    plain = {"node": "the plain label", "item": "the plain class"}
+    return plain.get(template.scope, "the template has no values")
 
 
 def _value(program: Program, value: Value, text: str, term: Term, seen: Seen) -> str:
@@ -117,6 +118,11 @@ def _value(program: Program, value: Value, text: str, term: Term, seen: Seen) ->
 
 
 _PREDICATES: dict[str, Callable[[str, Attribute, str], str]] = {
+    **dict.fromkeys(("ngrams", "chars"), lambda place, a, text: f"{place} has '{text}'"),
+    **dict.fromkeys(
+        ("lower-ngrams", "lower-chars"), lambda place, a, text: f"{place} has '{text}' in lower case"
+    ),
+    "number": lambda place, a, text: f"{place} is a number" + (f" (of {a.argument})" if a.argument else ""),
     "has": lambda place, a, text: f"{place} has {_article(a.argument)}",
     "is": lambda place, a, text: f"{place} is {a.argument}",
     "test": lambda place, a, text: (

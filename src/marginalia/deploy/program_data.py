@@ -17,6 +17,7 @@ from marginalia.decode.settings import SearchSettings
 from marginalia.errors import ModelError
 from marginalia.features.compiling import is_label_bigram
 from marginalia.features.program import Value
+from marginalia.kinds import kind_of
 from marginalia.model import SavedModel
 from marginalia.model.constants import ChainSettings
 
@@ -32,7 +33,8 @@ def program_data(tagger: TrainedModel) -> dict[str, Any]:
 
 def _check(saved: SavedModel) -> None:
     if saved.structure not in _STRUCTURES:
-        raise ModelError(f"a model of the structure '{saved.structure}' cannot be exported.")
+        why = kind_of(saved.structure).refusals.get("export", "there is no program for it")
+        raise ModelError(f"a model of the structure '{saved.structure}' cannot be exported: {why}.")
     if "vote_steps" in saved.arrays:
         raise ModelError(
             "a voted model cannot be exported: shrink it first, which leaves the mean of its versions."

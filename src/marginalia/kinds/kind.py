@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, BinaryIO, ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from marginalia.corpus.batches import Batch
+from marginalia.corpus.answers import Answer, Ranked
+from marginalia.corpus.batches import Batch, Layout
 from marginalia.corpus.blocks import Block
-from marginalia.corpus.coder import LabelCoder
 from marginalia.decode.model import TrainedModel
 
 Ids = npt.NDArray[np.int32]
@@ -58,6 +58,16 @@ class Answered(Protocol):
         """How sure they are at a temperature, by name."""
 
 
+class AnswerWriter(Protocol):
+    """Writes batches back in their own format, one after the other."""
+
+    def write(self, batch: Batch, answer: Answer) -> None:
+        """A batch with the best outputs."""
+
+    def write_best(self, batch: Batch, ranked: Sequence[Ranked]) -> None:
+        """A batch with the k best outputs of each example."""
+
+
 class Difference(NamedTuple):
     """An example to which two models give different outputs; `number` counts from 1."""
 
@@ -73,6 +83,9 @@ class OutputKind(ABC, Generic[M]):
 
     name: ClassVar[str]  # as `Structure.kind`
     example: ClassVar[str]  # what an example is called: sentence, item …
+    part: ClassVar[str]  # what the numbered parts of outputs belong to, several of them: tokens, items …
+    eval_options: ClassVar[frozenset[str]] = frozenset()  # options of the verb eval that are not for all
+    refusals: ClassVar[Mapping[str, str]] = {}  # verbs that there are not, with the reason
 
     @property
     @abstractmethod
@@ -81,23 +94,36 @@ class OutputKind(ABC, Generic[M]):
 
     @abstractmethod
     def score(
-        self,
-        coder: LabelCoder,
-        labels: Sequence[str],
-        gold: Ids,
-        predicted: Ids,
-        starts: npt.NDArray[np.uint32],
+        self, labels: Sequence[str], gold: Ids, predicted: Ids, starts: npt.ArrayLike, **rules: Any
     ) -> Scores:
-        """The scores of predicted ids of `labels` (the coder's, and others of held-out data only), in
-        training. Example s begins at token `starts[s]`."""
+        """The scores of predicted ids of `labels`; example s begins at token `starts[s]`. `rules`: whether
+        labels spell `spans`, and those of `eval_options` that the verb eval was given."""
 
-    @abstractmethod
     def evaluate(self, model: M, batches: Iterable[Batch], label: str, threads: int = 1) -> Scores:
         """The scores of a model on labelled batches; `label` is the column of gold outputs."""
+        answering: Any = model  # batch after batch, with ids of labels
+        numbers = {name: i for i, name in enumerate(model.labels)}
+        gold, predicted, starts, tokens = [], [], [], 0
+        for batch, answer in answering.tag_batches(batches, threads):
+            table = batch.block.table
+            names, own = table.distinct(batch.block.index(label))
+            known = np.array([numbers.setdefault(name, len(numbers)) for name in names], np.int32)
+            gold.append(known[own])
+            predicted.append(answer.ids)
+            starts.append(table.sentence_starts[:-1] + tokens)
+            tokens += table.tokens
+        flat = (np.concatenate(one) for one in (gold, predicted, starts))
+        return self.score(list(numbers), *flat, spans=model.saved.scheme is not None)
 
     @abstractmethod
     def answered(self, model: M, block: Block, label: str) -> Answered:
         """A labelled block with the outputs of a model, to calibrate it with."""
+
+    @abstractmethod
+    def writer(
+        self, target: BinaryIO, layout: Layout, model: M, min_confidence: float | None = None
+    ) -> AnswerWriter:
+        """Writes batches back in their own format with the model's answers."""
 
     @abstractmethod
     def differences(self, before: M, after: M, block: Block, label: str) -> Iterator[Difference]:

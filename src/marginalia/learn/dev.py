@@ -57,4 +57,5 @@ class DevSet:
             return examples.best(rows, *part) if voters is None else examples.voted(rows, *voters, *part)
 
         predicted = np.concatenate(list(in_order(decode, pairwise(bounds), threads)))
-        return self._kind.score(self._coder, self._labels, self._gold, predicted, self._starts)
+        spans = self._coder.encoding is not None
+        return self._kind.score(self._labels, self._gold, predicted, self._starts, spans=spans)

@@ -15,6 +15,7 @@ from marginalia.corpus.tokenizers import tokenizer_of
 from marginalia.decode.structures import STRUCTURES, StructureInTraining
 from marginalia.errors import DataError, SettingsError
 from marginalia.features.compiling import load_phrases
+from marginalia.features.item_sets import load_item_features
 from marginalia.features.loading import load_features
 from marginalia.features.program import EXPLICIT, Program
 from marginalia.kinds import kind_of
@@ -45,7 +46,7 @@ def prepare(
     source = _training_source(source, recipe, start)
     held_out, started = None if dev is None else source.like(dev), time.perf_counter()
     warm = None if start is None else WarmStart(start)
-    features = _features_of(recipe, source.layout) if start is None else Features.of(start)
+    features = _features_of(recipe, source) if start is None else Features.of(start)
     for data in (source, held_out):
         _check_attributes(features.program, data)
     read = read_data(source, recipe, features.for_training(recipe, source.layout), warm, labels)
@@ -99,6 +100,7 @@ def _training_source(source: DataSource, recipe: Recipe, start: SavedModel | Non
         whole_documents=data.whole_documents,
         partial=data.partial,
         stream=data.stream,
+        items=STRUCTURES[recipe.structure].items,
     )
 
 
@@ -129,18 +131,27 @@ class Features:
         return replace(self, phrases=self.phrases | thinned).extraction(recipe, layout)
 
 
-def _features_of(recipe: Recipe, layout: Layout) -> Features:
+def _features_of(recipe: Recipe, source: DataSource) -> Features:
+    layout = source.layout
+    columns, label = layout.columns, layout.label
     if layout.format == "crfsuite":
         program = _explicit(recipe)
+    elif layout.items:
+        program = load_item_features(recipe.features, columns, label, _sample(source))
     else:
         templates = STRUCTURES[recipe.structure].list_templates
         labels = recipe.dictionary.labels if recipe.dictionary is not None else ()
-        columns, label = layout.columns, layout.label
         program = load_features(recipe.features, columns, label, recipe.lists, templates, labels)
     phrases = load_phrases(program)
     if recipe.dictionary is not None:
         phrases |= recipe.dictionary.lists(tokenizer_of(layout.format, layout.options))
     return Features(program, phrases)
+
+
+def _sample(source: DataSource) -> dict[str, list[str]]:
+    """Some values of each column but that of the labels."""
+    first = next(iter(source.blocks()))
+    return {name: first.column(name) for name in first.columns if name != source.layout.label}
 
 
 def _explicit(recipe: Recipe) -> Program:

@@ -2,59 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
-import numpy as np
 import numpy.typing as npt
 
-from marginalia.corpus.batches import Batch
+from marginalia.corpus.answers import LabelWriter
+from marginalia.corpus.batches import Layout
 from marginalia.corpus.blocks import Block
-from marginalia.corpus.coder import LabelCoder
+from marginalia.decode.answering import LabelModel
 from marginalia.decode.tagger import Tagger
 from marginalia.kinds.kind import Answered, Difference, Ids, OutputKind
 
 if TYPE_CHECKING:
     from marginalia.evaluate import Report
 
+L = TypeVar("L", bound=LabelModel)
 
-class Labels(OutputKind[Tagger]):
+
+class LabelKind(OutputKind[L]):
+    """What kinds share whose outputs are ids of labels, one for each token of a block."""
+
+    def answered(self, model: L, block: Block, label: str) -> Answered:
+        """Parts and spans."""
+        from marginalia.kinds.labels.scores import AnsweredLabels
+
+        return AnsweredLabels(model, block, label, self.part)
+
+    def differences(self, before: L, after: L, block: Block, label: str) -> Iterator[Difference]:
+        """The examples that are labelled otherwise."""
+        from marginalia.kinds.labels.scores import differences
+
+        return differences(before, after, block, label)
+
+
+class Labels(LabelKind[Tagger]):
     """A label for each token."""
 
     name = "labels"
     example = "sentence"
+    part = "tokens"
+    eval_options = frozenset({"mode", "scheme", "known", "bootstrap", "compare"})
     model = Tagger
 
     def score(
-        self,
-        coder: LabelCoder,
-        labels: Sequence[str],
-        gold: Ids,
-        predicted: Ids,
-        starts: npt.NDArray[np.uint32],
+        self, labels: Sequence[str], gold: Ids, predicted: Ids, starts: npt.ArrayLike, **rules: Any
     ) -> Report:
         """F1 of spans, or the accuracy of labels that spell none."""
         from marginalia.evaluate import score_ids
 
-        return score_ids(gold, predicted, labels, starts, spans=coder.encoding is not None)
+        return score_ids(gold, predicted, labels, starts, **rules)
 
-    def evaluate(self, model: Tagger, batches: Iterable[Batch], label: str, threads: int = 1) -> Report:
-        """F1 of spans, or the accuracy of labels that spell none."""
-        from marginalia.kinds.labels.scores import evaluate
-
-        return evaluate(model, batches, label, threads)
-
-    def answered(self, model: Tagger, block: Block, label: str) -> Answered:
-        """Tokens and spans."""
-        from marginalia.kinds.labels.scores import AnsweredLabels
-
-        return AnsweredLabels(model, block, label)
-
-    def differences(self, before: Tagger, after: Tagger, block: Block, label: str) -> Iterator[Difference]:
-        """The sentences that are labelled otherwise."""
-        from marginalia.kinds.labels.scores import differences
-
-        return differences(before, after, block, label)
+    def writer(
+        self, target: BinaryIO, layout: Layout, model: Tagger, min_confidence: float | None = None
+    ) -> LabelWriter:
+        """Writes sentences back with their labels."""
+        return LabelWriter(target, layout, model.written_labels(min_confidence), model.saved.scheme)
 
 
 KIND = Labels()

@@ -2,48 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import pairwise
 
 import numpy as np
 
-from marginalia.corpus.batches import Batch
 from marginalia.corpus.blocks import Block
 from marginalia.corpus.coder import repairs_always
 from marginalia.corpus.encode import encode_labels
 from marginalia.corpus.partial import SCORED, refuse_open
 from marginalia.corpus.settings import DataSettings
 from marginalia.decode.answering import LabelModel
-from marginalia.evaluate import Report, right_spans, score_ids
+from marginalia.evaluate import right_spans
 from marginalia.kinds.kind import Difference, Numbers
-
-
-def evaluate(model: LabelModel, batches: Iterable[Batch], label: str, threads: int) -> Report:
-    """The scores of a model on batches with a column of gold labels."""
-    numbers = {name: i for i, name in enumerate(model.labels)}
-    gold, predicted, starts, tokens = [], [], [], 0
-    for batch, answer in model.tag_batches(batches, threads):
-        table = batch.block.table
-        names, own = table.distinct(batch.block.index(label))
-        known = np.array([numbers.setdefault(name, len(numbers)) for name in names], np.int32)
-        gold.append(known[own])
-        predicted.append(answer.ids)
-        starts.append(table.sentence_starts[:-1] + tokens)
-        tokens += table.tokens
-    return score_ids(
-        np.concatenate(gold),
-        np.concatenate(predicted),
-        list(numbers),
-        np.concatenate(starts).astype(np.uint32),
-        spans=model.saved.scheme is not None,
-    )
 
 
 class AnsweredLabels:
     """A block with a model's labels, which tokens and spans are right, and how sure they are."""
 
-    def __init__(self, model: LabelModel, block: Block, label: str) -> None:
-        self._block, self._model = block, model
+    def __init__(self, model: LabelModel, block: Block, label: str, part: str = "tokens") -> None:
+        self._block, self._model, self._part = block, model, part
         self._ids, said = model.best_ids(block)
         if model.saved.settings_as(DataSettings).partial:
             refuse_open(block, label, SCORED)
@@ -54,12 +32,12 @@ class AnsweredLabels:
         starts = block.table.sentence_starts
         sure = model.confidence_of(block, self._ids, 1.0)
         spans = right_spans(gold, said, labels, starts[:-1], sure.span_begin, sure.span_end)
-        self.right = {"tokens": gold == said, "spans": spans}
+        self.right = {part: gold == said, "spans": spans}
 
     def at(self, temperature: float) -> dict[str, Numbers]:
         """How sure tokens and spans are."""
         sure = self._model.confidence_of(self._block, self._ids, temperature)
-        return {"tokens": sure.token, "spans": sure.span}
+        return {self._part: sure.token, "spans": sure.span}
 
 
 def differences(before: LabelModel, after: LabelModel, block: Block, label: str) -> Iterator[Difference]:
