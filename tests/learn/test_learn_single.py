@@ -267,14 +267,14 @@ def test_shrink_and_export(model: Any) -> None:
     found = mg.shrink(model, "3kB", items(100, seed=2))
     assert len(found.model.to_bytes()) <= 3000
     assert accuracy(found.model, items(100, seed=2)) > 0.9
-    with pytest.raises(ModelError, match="cannot be exported: exported programs label tokens"):
+    with pytest.raises(ModelError, match="cannot be exported: exported programs know no bags of words"):
         mg.export(model, "python")
 
 
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"scheme": "IOB2"}, "setting 'scheme': found IOB2, but with structure=single an item has one class"),
+        ({"scheme": "IOB2"}, "setting 'scheme': found IOB2, but an item has one class"),
         ({"unit": "document"}, "setting 'unit': found document"),
         ({"task": "ner"}, "tasks, lists and dictionaries are for tokens"),
         ({"features": "nothing"}, "'nothing' is neither a ready-made set for items nor a template file"),

@@ -46,7 +46,7 @@ def verb_parser(
         formatter_class=formatted,
         allow_abbrev=False,
     )
-    parser.set_defaults(take=lambda args, word: False)
+    parser.set_defaults(take=lambda args, word: False, parser=parser)
     return parser
 
 

@@ -9,6 +9,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from marginalia.cli.arguments import Verbs, add_reading, add_threads, taken_as, verb_parser
+from marginalia.cli.dispatch import opened
 from marginalia.cli.layouts import model_layout
 from marginalia.cli.output import check_writable
 from marginalia.cli.progress import Bar
@@ -44,22 +45,19 @@ def add_parser(verbs: Verbs) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """The verb."""
-    from marginalia.cli.labelled import labelled_batches
-    from marginalia.cli.tag import named
-    from marginalia.kinds import load
+    from marginalia.kinds.labelled import labelled_batches
     from marginalia.learn import calibrated
 
     must_exist([args.data])
     check_writable(args.output, [args.data])
-    tagger = load(args.model)
-    layout = model_layout(tagger.saved, args)
+    model, _ = opened("calibrate", args)
+    layout = model_layout(model.saved, args, args.data)
     with seekable([args.data]) as [path]:
-        batches = (named(batch, tagger) for batch in labelled_batches(path, layout))
-        blocks = (batch.block for batch in batches)
+        blocks = (batch.block for batch in labelled_batches(path, layout, model))
         bar = Bar(sys.stderr, not args.quiet)
         draw = functools.partial(bar.draw, before="calibrating", after="")
         try:
-            found = calibrated(tagger, blocks, layout.label, args.threads or 1, draw)
+            found = calibrated(model, blocks, layout.label, args.threads or 1, draw)
         finally:
             bar.clear()
     found.save(args.output)
@@ -74,9 +72,8 @@ def show(args: argparse.Namespace, found: Tagger) -> None:
         print(json.dumps(calibration))
         return
     print(f"temperature {calibration['temperature']:.4g}")
-    for name in ("spans", "tokens", "items"):
-        if name in calibration:
-            result = calibration[name]
+    for name, result in reversed(calibration.items()):
+        if isinstance(result, dict):
             print(f"  {result['count']:,} {name}: ECE {result['ece']:.4f}, Brier {result['brier']:.4f}")
     print(f"saved {args.output}. Next:\n  marginalia tag {args.output} INPUT --confidence")
     print(f"  marginalia eval {args.output} TEST --reliability")

@@ -16,7 +16,7 @@ from marginalia.cli.train import follow
 
 if TYPE_CHECKING:
     from marginalia.decode import Tagged, Tagger
-    from marginalia.evaluate import Report
+    from marginalia.kinds.kind import Scores
     from marginalia.learn import Training
 
 _DESCRIPTION = """\
@@ -89,17 +89,15 @@ def prepare(train: str, dev: str, seed: int) -> Training:
     return learn.prepare(source, dev, learn.make_recipe("fields", seed=seed))
 
 
-def score(tagger: Tagger, path: str) -> Report:
+def score(tagger: Tagger, path: str) -> Scores:
     """How good the model is on a file of the corpus."""
-    from marginalia.cli.eval import tagged
-    from marginalia.cli.labelled import Numbering
     from marginalia.corpus.batches import Layout
-    from marginalia.evaluate import score_ids
+    from marginalia.kinds import evaluation, kind_of
 
-    saved, numbering = tagger.saved, Numbering()
+    saved = tagger.saved
     layout = Layout(saved.format, saved.columns, saved.label, saved.options)
-    gold, predicted = tagged(tagger, path, layout, numbering)
-    return score_ids(gold.ids, predicted.ids, numbering.labels, gold.starts[:-1])
+    kind = kind_of(saved.structure)
+    return evaluation.evaluate_model(kind, tagger, path, layout, evaluation.Evaluation()).report
 
 
 def label_lines(tagger: Tagger, lines: Sequence[str]) -> list[Tagged]:

@@ -5,29 +5,20 @@ from __future__ import annotations
 import argparse
 import json
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from marginalia.cli.arguments import UsageError, Verbs, add_reading, add_threads, natural, verb_parser
 from marginalia.cli.demanded import add_constraints, constraints_of
 from marginalia.cli.dictionaries import add_dictionary, with_dictionaries
+from marginalia.cli.dispatch import opened
 from marginalia.cli.layouts import model_layout
-from marginalia.cli.reading import (
-    check_layout,
-    format_name,
-    given_options,
-    must_exist,
-    reader_arguments,
-    seekable,
-)
+from marginalia.cli.reading import check_layout, given_options, must_exist, reader_arguments, seekable
 
 if TYPE_CHECKING:
-    from marginalia.cli.labelled import Labelled, Numbering
-    from marginalia.corpus.answers import BlockConfidence
     from marginalia.corpus.batches import Layout
-    from marginalia.decode import Tagger
-    from marginalia.decode.constraints import Constraints
-    from marginalia.evaluate import Comparison, Reliability
     from marginalia.kinds import OutputKind
+    from marginalia.kinds.evaluation import Evaluated
 
 _DESCRIPTION = """\
 Score a model on labelled data, or a file of predictions against a gold file with the same tokens.
@@ -96,126 +87,59 @@ def run(args: argparse.Namespace) -> int:
     must_exist(files)
     with seekable(files) as paths:
         places = dict(zip(files, paths, strict=True))
-        result = evaluate_model(args, places) if args.model else evaluate_files(args, places)
+        found = evaluate(args, places)
     if args.reliability_plot:
         from marginalia.cli.plot import plot_reliability
 
-        plot_reliability(result[2], args.reliability_plot, args.model)
-    show(args, *result)
+        plot_reliability(found.reliabilities, args.reliability_plot, args.model)
+    show(args, found)
     return 0
 
 
-Result = tuple[Any, "Comparison | None", "dict[str, Reliability]"]
+def evaluate(args: argparse.Namespace, places: dict[str, str]) -> Evaluated:
+    """Score a model on test data, or a file of predictions."""
+    from marginalia.kinds import evaluation, kind_of
+
+    asked = evaluation.Evaluation(
+        args.mode,
+        args.scheme,
+        args.known,
+        args.bootstrap,
+        args.compare,
+        _wants_reliability(args),
+        threads=args.threads or 1,
+        places=places,
+    )
+    if not args.model:
+        kind = kind_of("chain")
+        return evaluation.evaluate_files(kind, args.gold, args.pred, _layout(kind, args, places), asked)
+    model, kind = opened("eval", args)
+    layout = model_layout(model.saved, args, args.test)
+    model = with_dictionaries(model, args, layout)
+    asked = replace(asked, constraints=constraints_of(args))
+    return evaluation.evaluate_model(kind, model, args.test, layout, asked)
 
 
-def evaluate_model(args: argparse.Namespace, places: dict[str, str]) -> Result:
-    """Tag the test data and score it."""
-    from marginalia.cli.labelled import Numbering
-    from marginalia.kinds import kind_of, load
-
-    tagger, numbering = load(args.model), Numbering()
-    kind = kind_of(tagger.saved.structure)
-    _check_options(args, kind)
-    layout = model_layout(tagger.saved, args)
-    tagger = with_dictionaries(tagger, args, layout)
-    sure: list[BlockConfidence] | None = [] if _wants_reliability(args) else None
-    source, said = places[args.test], constraints_of(args)
-    columns = tagged(tagger, source, layout, numbering, args.threads or 1, sure, said)
-    columns[0].file = args.test
-    spans = tagger.saved.scheme is not None
-    report, comparison = _scored(args, places, layout, columns, numbering, spans, kind)
-    return report, comparison, _reliabilities(columns, numbering, sure, kind.part) if sure else {}
-
-
-def _check_options(args: argparse.Namespace, kind: OutputKind[Any]) -> None:
-    """An error for options that have no meaning for the outputs of a model."""
-    usual = {"mode": "conlleval", "scheme": None, "known": None, "bootstrap": 0, "compare": None}
-    for name, value in usual.items():
-        if name not in kind.eval_options and getattr(args, name) != value:
-            raise UsageError(
-                f"--{name} is for labels of tokens, but this model gives {kind.name} of {kind.part}."
-            )
-
-
-def _reliabilities(
-    columns: tuple[Labelled, Labelled], numbering: Numbering, sure: list[BlockConfidence], part: str
-) -> dict[str, Reliability]:
-    """Of tokens (or items) and, if the model gave any, of spans."""
-    import numpy as np
-
-    from marginalia.evaluate import reliability, right_spans
-
-    gold, predicted = (column.ids for column in columns)
-    found = {part: reliability(np.concatenate([one.token for one in sure]), gold == predicted)}
-    before = np.cumsum([0, *(len(one.token) for one in sure)])
-    begin = np.concatenate([one.span_begin + at for one, at in zip(sure, before, strict=False)])
-    end = np.concatenate([one.span_end + at for one, at in zip(sure, before, strict=False)])
-    if begin.size:
-        right = right_spans(gold, predicted, numbering.labels, columns[0].starts[:-1], begin, end)
-        found["spans"] = reliability(np.concatenate([one.span for one in sure]), right)
-    return found
-
-
-def tagged(
-    tagger: Tagger,
-    source: str,
-    layout: Layout,
-    numbering: Numbering,
-    threads: int = 1,
-    sure: list[BlockConfidence] | None = None,
-    constraints: Constraints | None = None,
-) -> tuple[Labelled, Labelled]:
-    """The gold labels of a file, and those that a model gives it; `sure`: gets how sure it is of them."""
-    from marginalia.cli.labelled import Labelled, gold_ids, labelled_batches
-    from marginalia.cli.tag import named
-    from marginalia.corpus.partial import SCORED, refuse_open
-
-    gold, predicted = Labelled(source), Labelled(source)
-    batches = (named(batch, tagger) for batch in labelled_batches(source, layout))
-    options: dict[str, Any] = {"confidence": sure is not None, "constraints": constraints}
-    for batch, answer in tagger.tag_batches(batches, threads, **options):
-        if sure is not None and answer.confidence is not None:
-            sure.append(answer.confidence)
-        if layout.partial:
-            refuse_open(batch.block, layout.label, SCORED)
-        gold.add(batch.block, 0, gold_ids(batch, layout.label, numbering))
-        predicted.parts.append(numbering.of(tagger.labels)[answer.ids])
-    return gold, predicted
-
-
-def evaluate_files(args: argparse.Namespace, places: dict[str, str]) -> Result:
-    """Score a file of predictions."""
-    from marginalia.cli.labelled import Numbering, check_same_tokens, read_labelled
+def _layout(kind: OutputKind[Any], args: argparse.Namespace, places: dict[str, str]) -> Layout:
+    """How to read a gold file without a model."""
     from marginalia.corpus.batches import guess_layout
-    from marginalia.kinds import kind_of
 
-    options = given_options(vars(args))
-    check_layout(format_name([args.gold], args.format), args.columns, options)
-    format = format_name([args.gold], args.format)
-    layout = guess_layout(places[args.gold], format, args.columns, args.label, reader_arguments(options))
-    numbering = Numbering()
-    gold = read_labelled(places[args.gold], layout, numbering)
-    predicted = _read_predicted(args, args.pred, places, layout, numbering)
-    gold.file = args.gold
-    check_same_tokens(gold, predicted)
-    return *_scored(args, places, layout, (gold, predicted), numbering, None, kind_of("chain")), {}
+    options, format = given_options(vars(args)), kind.reader.format_name(args.gold, args.format)
+    check_layout(kind.reader, format, args.columns, options)
+    return guess_layout(places[args.gold], format, args.columns, args.label, reader_arguments(options))
 
 
-def show(
-    args: argparse.Namespace,
-    report: Any,
-    comparison: Comparison | None,
-    reliabilities: dict[str, Reliability],
-) -> None:
+def show(args: argparse.Namespace, found: Evaluated) -> None:
     """Print the outcome."""
+    report, comparison, reliabilities = found
     pairs = [{"gold": c.gold, "predicted": c.predicted, "count": c.count} for c in report.confusion]
     if args.json:
-        found = report.to_json() | ({"confusion": pairs} if args.confusion else {})
+        told = report.to_json() | ({"confusion": pairs} if args.confusion else {})
         if comparison is not None:
-            found["comparison"] = comparison.to_json()
+            told["comparison"] = comparison.to_json()
         if reliabilities:
-            found["reliability"] = {name: one.to_json() for name, one in reliabilities.items()}
-        print(json.dumps(found, ensure_ascii=False))
+            told["reliability"] = {name: one.to_json() for name, one in reliabilities.items()}
+        print(json.dumps(told, ensure_ascii=False))
         return
     print(report.to_text(), end="")
     if args.confusion:
@@ -253,66 +177,3 @@ def _wants_reliability(args: argparse.Namespace) -> bool:
 
 def _same(one: str, other: str) -> bool:
     return os.path.realpath(one) == os.path.realpath(other)
-
-
-def _read_predicted(
-    args: argparse.Namespace, path: str, places: dict[str, str], layout: Layout, numbering: Numbering
-) -> Labelled:
-    from marginalia.cli.labelled import read_labelled
-    from marginalia.corpus.batches import guess_layout
-
-    label = None if layout.format == "conll" else layout.label
-    predicted = read_labelled(
-        places[path], guess_layout(places[path], layout.format, None, label, layout.options), numbering
-    )
-    predicted.file = path
-    return predicted
-
-
-def _scored(
-    args: argparse.Namespace,
-    places: dict[str, str],
-    layout: Layout,
-    columns: tuple[Labelled, Labelled],
-    numbering: Numbering,
-    spans: bool | None,
-    kind: OutputKind[Any],
-) -> tuple[Any, Comparison | None]:
-    from marginalia.evaluate.encode import unseen_mask
-
-    gold, predicted = columns
-    rules: dict[str, Any] = {"mode": args.mode, "scheme": args.scheme, "spans": spans}
-    unseen = None
-    if args.known:
-        unseen = unseen_mask([gold.words], _words(places[args.known], layout), len(gold.words))
-    more = {"unseen": unseen, "bootstrap": args.bootstrap}
-    report = kind.score(numbering.labels, gold.ids, predicted.ids, gold.starts[:-1], **rules, **more)
-    return report, _compared(args, places, layout, columns, numbering, rules) if args.compare else None
-
-
-def _compared(
-    args: argparse.Namespace,
-    places: dict[str, str],
-    layout: Layout,
-    columns: tuple[Labelled, Labelled],
-    numbering: Numbering,
-    rules: dict[str, Any],
-) -> Comparison:
-    from marginalia.cli.labelled import check_same_tokens
-    from marginalia.evaluate import compare
-
-    gold, predicted = columns
-    other = _read_predicted(args, args.compare, places, layout, numbering)
-    check_same_tokens(gold, other)
-    predicted.starts = gold.starts
-    labels = numbering.labels
-    return compare(*(column.sentences(labels) for column in (gold, predicted, other)), **rules)
-
-
-def _words(path: str, layout: Layout) -> set[str]:
-    from marginalia.corpus.batches import guess_layout, read_batches
-
-    known: set[str] = set()
-    for batch in read_batches(path, guess_layout(path, layout.format, None, None, layout.options)):
-        known.update(batch.block.table.distinct(0)[0])
-    return known

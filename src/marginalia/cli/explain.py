@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from marginalia.cli.arguments import (
     UsageError,
@@ -21,10 +21,10 @@ from marginalia.cli.arguments import (
 )
 from marginalia.cli.demanded import add_constraints, constraints_of
 from marginalia.cli.dictionaries import add_dictionary, with_dictionaries
+from marginalia.cli.dispatch import opened
 from marginalia.cli.layouts import input_layout, model_layout
 from marginalia.cli.output import check_writable, opened_target
 from marginalia.cli.reading import READER_OPTIONS, must_exist
-from marginalia.cli.tag import named
 from marginalia.cli.text import Paint
 from marginalia.errors import DataError
 
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from marginalia.corpus.records import Sentence
     from marginalia.decode import Explanation, Tagger
     from marginalia.decode.constraints import Constraints
+    from marginalia.kinds import OutputKind
     from marginalia.model.provenance import Citation
 
 _DESCRIPTION = """\
@@ -90,16 +91,14 @@ def add_parser(verbs: Verbs) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """The verb."""
-    from marginalia.kinds import load
-
     _check(args)
-    tagger = load(args.model)
-    layout = input_layout(tagger.saved, args) if args.input is not None else None
+    tagger, kind = opened("explain", args)
+    layout = input_layout(tagger.saved, args, args.input) if args.input is not None else None
     tagger = with_dictionaries(tagger, args, layout)
     if layout is not None and args.all:
         _explain_all(tagger, args, layout)
         return 0
-    sentence = text_sentence(tagger, args) if layout is None else file_sentence(tagger, args)
+    sentence = text_sentence(kind, tagger, args) if layout is None else file_sentence(tagger, args)
     explanation = tagger.explain(sentence, args.against, cite=args.cite, constraints=_constraints(args))
     if args.training:
         explanation = _quoted(explanation, tagger, args)
@@ -152,39 +151,23 @@ def _check(args: argparse.Namespace) -> None:
         check_writable(args.html, [args.model, *args.training, *([args.input] if args.input else [])])
 
 
-def text_sentence(tagger: Tagger, args: argparse.Namespace) -> Mapping[str, Sequence[str]]:
-    """The columns of a sentence that stands on the command line."""
-    from marginalia.corpus.tokenizers import tokenizer_named, tokenizer_of
-    from marginalia.decode.structures import STRUCTURES
-
+def text_sentence(
+    kind: OutputKind[Any], tagger: Tagger, args: argparse.Namespace
+) -> Mapping[str, Sequence[str]]:
+    """The columns of an example that stands on the command line."""
     flags = ["--format", "--columns", "--label", *(o.flag for o in READER_OPTIONS if o.name != "tokenizer")]
     given = [f for f in flags if getattr(args, f.removeprefix("--").replace("-", "_")) is not None]
     if given:
         raise UsageError(f"{given[0]} is for --input FILE.")
     if tagger.saved.program.explicit:
         raise UsageError("the model was trained on explicit attributes: give an item file with --input FILE.")
-    columns, saved = tagger.feature_columns, tagger.saved
-    if STRUCTURES[saved.structure].items:
-        if len(columns) > 1:
-            raise UsageError(f"the model reads {', '.join(columns)}: give an item with --input FILE.")
-        return {columns[0]: [args.text]}
-    kept = tokenizer_of(saved.format, saved.options) if len(columns) == 1 else "whitespace"
-    cuts = tokenizer_named(args.tokenizer or kept)(args.text)
-    tokens = [args.text[start:end] for start, end in cuts]
-    if not tokens:
-        raise DataError("TEXT: found no tokens, expected at least one")
-    rows = [token.rsplit("/", len(columns) - 1) for token in tokens]
-    for number, row in enumerate(rows, 1):
-        if len(row) < len(columns) or not all(row):
-            form = "/".join(columns)
-            raise DataError(f"TEXT: token {number}: found '{'/'.join(row)}', expected {form}")
-    return {name: [row[i] for row in rows] for i, name in enumerate(columns)}
+    return kind.reader.text_input(tagger, args.text, args.tokenizer)
 
 
 def file_sentence(tagger: Tagger, args: argparse.Namespace) -> Sentence:
     """The sentence of a file that was asked for."""
     number = args.sentence or 1
-    sentences = _sentences(tagger, args.input, input_layout(tagger.saved, args))
+    sentences = _sentences(tagger, args.input, input_layout(tagger.saved, args, args.input))
     found = next(islice(sentences, number - 1, None), None)
     if found is None:
         raise DataError(f"found no sentence {number}", file=args.input)
@@ -201,6 +184,7 @@ def _blocks(tagger: Tagger, path: str, layout: Layout) -> Iterator[Block]:
     """The same, many of them at a time."""
     from marginalia.corpus.batches import read_batches
     from marginalia.corpus.settings import DataSettings
+    from marginalia.kinds.labelled import named
 
     by_document = tagger.saved.settings_as(DataSettings).whole_documents
     for batch in read_batches(path, layout, block_bytes=_BLOCK_BYTES):
@@ -221,7 +205,7 @@ def _quoted(explanation: Explanation, tagger: Tagger, args: argparse.Namespace) 
         if not numbers:
             print(f"marginalia: note: {path}: no cited example is from a file of this name", file=sys.stderr)
             continue
-        layout = model_layout(tagger.saved, args)
+        layout = model_layout(tagger.saved, args, path)
         for number, sentence in enumerate(islice(_sentences(tagger, path, layout), max(numbers)), 1):
             if number in numbers:
                 columns = tagger.feature_columns

@@ -7,6 +7,7 @@ import json
 import os
 
 from marginalia.cli.arguments import Verbs, verb_parser
+from marginalia.cli.dispatch import opened
 from marginalia.cli.output import check_writable
 from marginalia.cli.text import size
 from marginalia.corpus.streams import replacing
@@ -39,7 +40,8 @@ def run(args: argparse.Namespace) -> int:
     from marginalia.deploy import export
 
     check_writable(args.output, [args.model])
-    text = export(args.model, args.to)
+    model, _ = opened("export", args)
+    text = export(model, args.to)
     with replacing(args.output) as stream:
         stream.write(text.encode())
     written = os.path.getsize(args.output) if os.path.isfile(args.output) else len(text)

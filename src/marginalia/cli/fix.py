@@ -20,11 +20,11 @@ from marginalia.cli.arguments import (
     natural,
     verb_parser,
 )
+from marginalia.cli.dispatch import opened
 from marginalia.cli.explain import file_sentence, text_sentence
 from marginalia.cli.layouts import model_layout
 from marginalia.cli.output import check_writable
 from marginalia.cli.reading import must_exist, seekable
-from marginalia.cli.tag import named
 from marginalia.cli.text import count
 from marginalia.errors import DataError
 
@@ -93,11 +93,10 @@ def take(args: argparse.Namespace, word: str) -> bool:
 
 def run(args: argparse.Namespace) -> int:
     """The verb."""
-    from marginalia.kinds import load
     from marginalia.teaching import trainable
 
     _check(args)
-    tagger = trainable(load)(args.model)
+    tagger = trainable(lambda: opened("fix", args)[0])()
     if args.log:
         _show_log(args, tagger.corrections)
     elif args.undo:
@@ -137,6 +136,7 @@ def _check(args: argparse.Namespace) -> None:
 
 
 def _correct(args: argparse.Namespace, tagger: Model) -> None:
+    from marginalia.kinds import kind_of
     from marginalia.learn import fixed
     from marginalia.model import save
 
@@ -149,18 +149,19 @@ def _correct(args: argparse.Namespace, tagger: Model) -> None:
         saved, receipt = fixed(tagger, examples, margin=args.margin, check=check, threads=args.threads or 1)
     if args.output is not None:
         save(saved, args.output)
-    _show(args, receipt)
+    _show(args, receipt, kind_of(saved.structure).reader.noun)
 
 
 def _examples(args: argparse.Namespace, tagger: Model) -> DataSource:
     from marginalia.corpus.blocks import ATTRIBUTES, pack
     from marginalia.corpus.records import Sentence
     from marginalia.corpus.source import DataSource
-    from marginalia.decode.structures import STRUCTURES
+    from marginalia.kinds import kind_of
 
-    label = tagger.saved.label
+    label, kind = tagger.saved.label, kind_of(tagger.saved.structure)
     if args.labels is not None:
-        given = text_sentence(tagger, args) if args.input is None else file_sentence(tagger, args).columns
+        by_text = args.input is None
+        given = text_sentence(kind, tagger, args) if by_text else file_sentence(tagger, args).columns
         columns: dict[str, list[Any]] = {name: list(given[name]) for name in tagger.feature_columns}
         if not any(columns.get(ATTRIBUTES, [True])):
             raise DataError(
@@ -171,8 +172,7 @@ def _examples(args: argparse.Namespace, tagger: Model) -> DataSource:
         right, size = tagger.wished(columns, args.labels), len(columns[tagger.feature_columns[0]])
         if len(right) != size:
             raise DataError(f"--labels: found {len(right)} labels, expected {size}, one for each token")
-        items = STRUCTURES[tagger.saved.structure].items
-        return DataSource([Sentence(columns | {label: list(right)})], label=label, items=items)
+        return DataSource([Sentence(columns | {label: list(right)})], label=label, items=kind.reader.items)
     source = _source(args, tagger, args.input)
     if args.sentence is None:
         return source
@@ -189,11 +189,11 @@ def _sentences(source: DataSource) -> Iterator[Any]:
 
 def _source(args: argparse.Namespace, tagger: Model, path: str) -> DataSource:
     """A labelled file, in memory."""
-    from marginalia.cli.labelled import labelled_batches
     from marginalia.corpus.source import DataSource
+    from marginalia.kinds.labelled import labelled_batches
 
-    layout = model_layout(tagger.saved, args)
-    batches = (named(batch, tagger) for batch in labelled_batches(path, layout))
+    layout = model_layout(tagger.saved, args, path)
+    batches = labelled_batches(path, layout, tagger)
     blocks = [batch.block for batch in batches if batch.block.table.tokens]
     return DataSource.of_file(path, layout, blocks)
 
@@ -217,7 +217,7 @@ def _train(args: argparse.Namespace, tagger: Model) -> int:
     from marginalia.corpus.source import DataSource
     from marginalia.learn import continued
 
-    layout = model_layout(tagger.saved, args)
+    layout = model_layout(tagger.saved, args, args.input)
     with seekable([args.input]) as [path]:
         training = continued(
             tagger.saved,
@@ -258,20 +258,20 @@ def _title(correction: Correction) -> str:
     return f"{_short(first.tokens)}{rest}: {shown or 'was right'} ({changed} changed)"
 
 
-def _show(args: argparse.Namespace, receipt: Receipt) -> None:
-    """Print the receipt."""
+def _show(args: argparse.Namespace, receipt: Receipt, example: str) -> None:
+    """Print the receipt; `example`: what one is called."""
     if args.json:
         told = {"model": args.model, "output": args.output} | receipt.to_json()
         print(json.dumps(told, ensure_ascii=False))
         return
-    print("\n".join(_lines(receipt, args.top)))
+    print("\n".join(_lines(receipt, args.top, example)))
     print(_ending(args, f". Undo: marginalia fix {args.output} --undo -o {args.output}"))
 
 
-def _lines(receipt: Receipt, top: int) -> Iterator[str]:
+def _lines(receipt: Receipt, top: int, example: str) -> Iterator[str]:
     wrong = [example for example in receipt.examples if example.said != example.labels]
-    for example in wrong[:top]:
-        rows = (example.tokens, example.said, example.labels)
+    for one in wrong[:top]:
+        rows = (one.tokens, one.said, one.labels)
         width = [max(map(len, column)) for column in zip(*rows, strict=True)]
         for name, row in zip(("", "said", "now"), rows, strict=True):
             cells = " ".join(f"{text:{size}}" for text, size in zip(row, width, strict=True))
@@ -288,7 +288,7 @@ def _lines(receipt: Receipt, top: int) -> Iterator[str]:
     yield f"{count(len(receipt.changes), 'weight')} changed in {steps}{new}; lead {receipt.lead:.4g}"
     yield from map(_change, receipt.changes[:top])
     if receipt.checked:
-        yield from _flips(receipt, top)
+        yield from _flips(receipt, top, example)
 
 
 def _change(change: Change) -> str:
@@ -296,10 +296,10 @@ def _change(change: Change) -> str:
     return f"  {change.before:+9.4f} -> {change.after:+9.4f}  {what}  {' '.join(change.labels)}"
 
 
-def _flips(receipt: Receipt, top: int) -> Iterator[str]:
+def _flips(receipt: Receipt, top: int, example: str) -> Iterator[str]:
     kinds = ("broken", "mended", "changed")
     counts = ", ".join(f"{len(receipt.flipped(kind))} {kind}" for kind in kinds)
-    yield f"checked {count(receipt.checked, 'sentence')}: {counts}"
+    yield f"checked {count(receipt.checked, example)}: {counts}"
     for flip in sorted(receipt.flips, key=lambda flip: kinds.index(flip.kind))[:top]:
         rows = zip(flip.tokens, flip.right, flip.before, flip.after, strict=True)
         told = [f"{token} {old} -> {new} (right: {y})" for token, y, old, new in rows if old != new]

@@ -171,6 +171,8 @@ def _lines(found: dict[str, Any], paint: Paint) -> Iterator[str]:
 def _facts(found: dict[str, Any]) -> Iterator[str]:
     arrays = ", ".join(f"{name} {size(n)}" for name, n in found["arrays"].items() if n)
     sizes = f"{count(found['features'], 'feature')}, {count(found['weights'], 'weight')}"
+    from marginalia.kinds import kind_of
+
     scheme = found["scheme"] or "none (plain tags)"
     if found["encoding"] != found["scheme"]:
         scheme += f", trained as {found['encoding']}"
@@ -179,7 +181,7 @@ def _facts(found: dict[str, Any]) -> Iterator[str]:
         "size": f"{size(found['size'])}: {sizes}",
         "arrays": arrays,
         "columns": f"{' '.join(found['columns'])} ({found['format']}), label {found['label']}",
-        "scheme": scheme,
+        "scheme": scheme if kind_of(found["structure"]).schemes else "",
         "labels": f"{len(found['labels'])}: {' '.join(found['labels'])}",
         "features": "explicit attributes" if found["explicit"] else count(found["templates"], "template"),
         "lists": " ".join(found["lists"]),

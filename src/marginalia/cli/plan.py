@@ -15,7 +15,6 @@ from marginalia.cli.reading import (
     READER_OPTIONS,
     STDIN,
     check_layout,
-    format_name,
     given_options,
     reader_arguments,
 )
@@ -180,14 +179,15 @@ def _with_parallel(values: Mapping[str, Any]) -> dict[str, Any]:
 
 def _plan(values: Mapping[str, Any]) -> Plan:
     from marginalia.decode.structures import STRUCTURES
+    from marginalia.kinds import kind_of
     from marginalia.learn.recipe import TASKS
 
     task = TASKS.get(values.get("task", ""))  # an unknown one is reported with all others
     format = values.get("format") or (task.format if task else None)
     options = given_options(values)
-    structure = STRUCTURES.get(values.get("structure", "chain"), STRUCTURES["chain"])
-    format_found = format_name(values["train"], format, structure.items)
-    check_layout(format_found, None if structure.items else values.get("columns"), options)
+    structure = values.get("structure", "chain")  # so is an unknown one
+    reader = kind_of(structure if structure in STRUCTURES else "chain").reader
+    check_layout(reader, reader.format_name(values["train"][0], format), values.get("columns"), options)
     chosen = {name: values[name] for name in ("structure", "learner", "seed", "threads") if name in values}
     return Plan(
         train=values["train"],

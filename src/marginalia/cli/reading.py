@@ -8,9 +8,12 @@ import sys
 from argparse import ArgumentTypeError
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from marginalia.errors import DataError, SettingsError
+
+if TYPE_CHECKING:
+    from marginalia.kinds.reader import ExampleReader
 
 STDIN = "-"
 
@@ -44,7 +47,6 @@ READER_OPTIONS = (
     ReaderOption("misaligned", ("jsonl",), "error|drop|expand", str, "spans that cut tokens"),
     ReaderOption("tag_separator", ("segmented",), "SIGN", str, "sign between a word and its tag"),
 )
-_MADE_COLUMNS = ("jsonl", "plain", "segmented", "crfsuite")  # their columns always have the same names
 
 
 def given_options(source: Mapping[str, Any]) -> dict[str, Any]:
@@ -52,16 +54,21 @@ def given_options(source: Mapping[str, Any]) -> dict[str, Any]:
     return {o.name: source[o.name] for o in READER_OPTIONS if source.get(o.name) is not None}
 
 
-def check_layout(format: str, columns: object, options: Mapping[str, Any]) -> None:
-    """An error for what this format does not take, which would be ignored otherwise."""
+def check_layout(reader: ExampleReader, format: str, columns: object, options: Mapping[str, Any]) -> None:
+    """An error for what files of this format do not take, which would be ignored otherwise."""
     for option in READER_OPTIONS:
-        if option.name in options and format not in option.formats:
-            takers = " and ".join(option.formats)
-            raise SettingsError(f"{option.flag} is for {takers} files, but these are read as {format}.")
+        if option.name in options and option.name not in reader.formats[format]:
+            takers = " and ".join(name for name, taken in reader.formats.items() if option.name in taken)
+            raise SettingsError(
+                f"{option.flag} is for {takers or 'no'} files, but these are read as {format}."
+            )
     if format == "conll" and options.get("separator") not in (None, "\t", "tab", "blanks"):
-        raise SettingsError(f"--separator: found {options['separator']!r}, expected tab or blanks.")
-    if columns is not None and format in _MADE_COLUMNS:
-        raise SettingsError(f"--columns is for conll and conllu files, but these are read as {format}.")
+        from marginalia.cli.arguments import UsageError
+
+        raise UsageError(f"--separator: found {options['separator']!r}, expected tab or blanks.")
+    if columns is not None and format not in reader.named_columns:
+        takers = " and ".join(reader.named_columns)
+        raise SettingsError(f"--columns is for {takers} files, but these are read as {format}.")
 
 
 def reader_arguments(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -71,16 +78,6 @@ def reader_arguments(options: Mapping[str, Any]) -> dict[str, Any]:
         "comments": {"none": None},
     }
     return {name: spelled.get(name, {}).get(value, value) for name, value in options.items()}
-
-
-def format_name(paths: Sequence[str], format: str | None, items: bool = False) -> str:
-    """The format of labelled files by what was said or by the first one's suffix."""
-    from marginalia.corpus.formats import format_of
-    from marginalia.corpus.items import item_format
-
-    if items:
-        return item_format(paths[0] if paths else "", format)
-    return format_of(paths[0] if paths else "", format, labelled=True).name
 
 
 @contextmanager

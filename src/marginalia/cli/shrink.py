@@ -8,6 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from marginalia.cli.arguments import Verbs, add_reading, add_threads, verb_parser
+from marginalia.cli.dispatch import opened
 from marginalia.cli.layouts import model_layout
 from marginalia.cli.output import check_writable
 from marginalia.cli.progress import Notes
@@ -57,15 +58,14 @@ def run(args: argparse.Namespace) -> int:
     """The verb."""
     from marginalia.corpus.source import DataSource
     from marginalia.deploy import shrink_on, size_in_bytes
-    from marginalia.kinds import load
 
     target = size_in_bytes(args.target)
     must_exist([args.dev] if args.dev else [])
     check_writable(args.output, [args.dev] if args.dev else [])
-    tagger = load(args.model)
+    tagger, _ = opened("shrink", args)
     notes = Notes(sys.stderr, not args.quiet and not args.json)
     with seekable([args.dev] if args.dev else []) as paths:
-        dev = DataSource.of_file(paths[0], model_layout(tagger.saved, args)) if paths else None
+        dev = DataSource.of_file(paths[0], model_layout(tagger.saved, args, args.dev)) if paths else None
         found = shrink_on(
             tagger,
             target,

@@ -7,7 +7,6 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from marginalia.cli.arguments import (
@@ -22,7 +21,8 @@ from marginalia.cli.arguments import (
 )
 from marginalia.cli.demanded import Demanded, add_constraints, constraints_of
 from marginalia.cli.dictionaries import add_dictionary, reloading, with_dictionaries
-from marginalia.cli.layouts import input_layout, output_layout
+from marginalia.cli.dispatch import opened
+from marginalia.cli.layouts import input_layout
 from marginalia.cli.output import check_writable, opened_target
 from marginalia.cli.progress import Bar
 from marginalia.cli.reading import STDIN, must_exist
@@ -92,14 +92,12 @@ def add_parser(verbs: Verbs) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """The verb."""
-    from marginalia.kinds import load
-
     must_exist([args.input])
     if args.output != STDIN:
         check_writable(args.output, [args.model])
         check_writable(partial_name(args.output), [args.model, args.input])
-    tagger = load(args.model)
-    layout = input_layout(tagger.saved, args)
+    tagger, _ = opened("tag", args)
+    layout = input_layout(tagger.saved, args, args.input)
     tagger = with_dictionaries(tagger, args, layout)
     wanted = Wanted(args.confidence, args.min_confidence, args.nbest, args.reload)
     check(wanted, tagger, layout)
@@ -161,11 +159,10 @@ def tag(
     """Label all of a source, batch after batch."""
     from marginalia.corpus.batches import read_batches
     from marginalia.kinds import kind_of
+    from marginalia.kinds.labelled import named
 
     wanted, saved = wanted or Wanted(), tagger.saved
-    writer = kind_of(saved.structure).writer(
-        target, output_layout(layout, saved), tagger, wanted.min_confidence
-    )
+    writer = kind_of(saved.structure).writer(target, layout, tagger, wanted.min_confidence)
     batches = (named(batch, tagger) for batch in read_batches(source, layout, block_bytes=BLOCK_BYTES))
     count = demanded.count if demanded is not None else lambda *counted: None
     for batch, said in _answers(tagger, batches, threads, wanted, demanded):
@@ -195,15 +192,6 @@ def _answers(
     if not wanted.reload:
         return answers(tagger, batches, threads)
     return reloading(tagger, batches, threads, answers)
-
-
-def named(batch: Batch, tagger: Tagger) -> Batch:
-    """The batch with its words under the name that the model knows, if their format has fixed names."""
-    word = tagger.saved.columns[0]
-    block = batch.block
-    if batch.sentences is None or word in block.columns or block.columns[:1] != ("word",):
-        return batch
-    return replace(batch, block=replace(block, columns=(word, *block.columns[1:])))
 
 
 @contextmanager

@@ -22,7 +22,8 @@ class Paint:
 
 def count(number: int, noun: str) -> str:
     """`1 label`, `2,012 sentences`."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+    ending = "" if number == 1 else "es" if noun.endswith("s") else "s"
+    return f"{number:,} {noun}{ending}"
 
 
 def size(number: int) -> str:

@@ -184,14 +184,15 @@ def follow(training: Training, quiet: bool) -> bool:
 
 
 def _reading(training: Training) -> Iterator[str]:
-    data, coder = training.data, training.coder
+    data, coder, kind = training.data, training.coder, training.kind
+    examples = [(data.sentences, kind.reader.noun)] + ([] if kind.reader.items else [(data.tokens, "token")])
+    read = [*examples, (len(coder.labels), kind.label)]
     scheme = f"scheme {coder.scheme}" if coder.scheme else "plain tags"
     if coder.encoding != coder.scheme:
         scheme += f", trained as {coder.encoding}"
     yield (
-        f"read {count(data.sentences, 'sentence')}, {count(data.tokens, 'token')}, "
-        f"{count(len(coder.labels), 'label')} ({scheme}), {count(len(data.index), 'feature')} "
-        f"in {seconds(training.seconds)}"
+        f"read {', '.join(count(*one) for one in read)}{f' ({scheme})' if kind.schemes else ''}, "
+        f"{count(len(data.index), 'feature')} in {seconds(training.seconds)}"
     )
     yield from (f"note: {note}" for note in training.notes)
 

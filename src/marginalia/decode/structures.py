@@ -194,7 +194,7 @@ class Structure(NamedTuple):
     certain one. `fit_settings` gives settings with what the data decide, by how many spans have which length,
     and notes for users. `tiers` are those of the contract that it has, as the core knows them. `kind` is the
     kind of output (`kinds/`): how examples are read, outputs written and scored, and the class that a user
-    holds. `items`: an example is a whole item, not a sequence of tokens.
+    holds.
     """
 
     help: str
@@ -209,7 +209,6 @@ class Structure(NamedTuple):
     encoding: str | None = None
     fit_settings: Callable[[Any, Mapping[int, int]], tuple[Settings, list[str]]] = lambda own, _: (own, [])
     kind: str = "labels"
-    items: bool = False
 
     @property
     def settings(self) -> tuple[Setting, ...]:
@@ -250,6 +249,5 @@ STRUCTURES: dict[str, Structure] = {
         _core.SingleExamples.tiers(),
         "bag",
         kind="classes",
-        items=True,
     ),
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, BinaryIO, ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -13,6 +14,7 @@ from marginalia.corpus.answers import Answer, Ranked
 from marginalia.corpus.batches import Batch, Layout
 from marginalia.corpus.blocks import Block
 from marginalia.decode.model import TrainedModel
+from marginalia.kinds.reader import ExampleReader
 
 Ids = npt.NDArray[np.int32]
 Flags = npt.NDArray[np.bool_]
@@ -30,6 +32,10 @@ class Scores(Protocol):
     @property
     def score_name(self) -> str:
         """What that number is called, such as F1."""
+
+    @property
+    def confusion(self) -> Sequence[Any]:
+        """Pairs of gold and predicted outputs that were confused, with counts, the most frequent first."""
 
     def headline(self) -> dict[str, float]:
         """The main numbers by name."""
@@ -82,10 +88,12 @@ class OutputKind(ABC, Generic[M]):
     """A kind of output: all that differs between kinds outside of the search itself."""
 
     name: ClassVar[str]  # as `Structure.kind`
-    example: ClassVar[str]  # what an example is called: sentence, item …
+    reader: ClassVar[ExampleReader]  # how examples are read
     part: ClassVar[str]  # what the numbered parts of outputs belong to, several of them: tokens, items …
-    eval_options: ClassVar[frozenset[str]] = frozenset()  # options of the verb eval that are not for all
-    refusals: ClassVar[Mapping[str, str]] = {}  # verbs that there are not, with the reason
+    label: ClassVar[str]  # what such a part gets: label, class …
+    schemes: ClassVar[bool] = False  # whether labels may spell spans, by a scheme
+    refusals: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    """Verbs (`export`) and options of verbs (`eval --mode`) that there are not, with the reason."""
 
     @property
     @abstractmethod
@@ -97,7 +105,7 @@ class OutputKind(ABC, Generic[M]):
         self, labels: Sequence[str], gold: Ids, predicted: Ids, starts: npt.ArrayLike, **rules: Any
     ) -> Scores:
         """The scores of predicted ids of `labels`; example s begins at token `starts[s]`. `rules`: whether
-        labels spell `spans`, and those of `eval_options` that the verb eval was given."""
+        labels spell `spans`, and those that the verb eval was given."""
 
     def evaluate(self, model: M, batches: Iterable[Batch], label: str, threads: int = 1) -> Scores:
         """The scores of a model on labelled batches; `label` is the column of gold outputs."""

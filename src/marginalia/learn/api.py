@@ -10,10 +10,9 @@ from typing import Any, TypeVar
 from marginalia.corpus.settings import DataSettings
 from marginalia.corpus.source import Data, DataSource
 from marginalia.decode.model import TrainedModel
-from marginalia.decode.structures import STRUCTURES
 from marginalia.errors import SettingsError
 from marginalia.features.dictionary import Dictionary, dictionary_of
-from marginalia.kinds import load, model_of
+from marginalia.kinds import kind_of, load, model_of
 from marginalia.learn.calibration import calibrated
 from marginalia.learn.correcting import corrected
 from marginalia.learn.preparing import prepare
@@ -115,7 +114,7 @@ def source_for(saved: SavedModel, source: DataSource) -> DataSource:
         options=saved.options if source.options is None else source.options,
         whole_documents=data.whole_documents,
         partial=data.partial,
-        items=STRUCTURES[saved.structure].items,
+        items=kind_of(saved.structure).reader.items,
     )
 
 

@@ -39,7 +39,7 @@ class HeldOut:
         right = _joined([one.right for one in self._blocks])
         self.right = {name: flags for name, flags in right.items() if flags.size}
         if not self.right:
-            raise DataError(f"found no labelled {kind.example}s, expected some to calibrate with")
+            raise DataError(f"found no labelled {kind.reader.noun}s, expected some to calibrate with")
 
     def confidences(self, temperature: float) -> dict[str, npt.NDArray[np.float64]]:
         """How sure the model is of the parts of its outputs, by name."""

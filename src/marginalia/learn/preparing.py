@@ -15,10 +15,9 @@ from marginalia.corpus.tokenizers import tokenizer_of
 from marginalia.decode.structures import STRUCTURES, StructureInTraining
 from marginalia.errors import DataError, SettingsError
 from marginalia.features.compiling import load_phrases
-from marginalia.features.item_sets import load_item_features
-from marginalia.features.loading import load_features
 from marginalia.features.program import EXPLICIT, Program
 from marginalia.kinds import kind_of
+from marginalia.kinds.reader import PhraseLists
 from marginalia.learn.costs import costs_of
 from marginalia.learn.data import MakeExtraction, ReadData, TrainingSet, read_data
 from marginalia.learn.dev import DevSet
@@ -100,7 +99,7 @@ def _training_source(source: DataSource, recipe: Recipe, start: SavedModel | Non
         whole_documents=data.whole_documents,
         partial=data.partial,
         stream=data.stream,
-        items=STRUCTURES[recipe.structure].items,
+        items=kind_of(recipe.structure).reader.items,
     )
 
 
@@ -132,26 +131,17 @@ class Features:
 
 
 def _features_of(recipe: Recipe, source: DataSource) -> Features:
-    layout = source.layout
-    columns, label = layout.columns, layout.label
+    layout, structure = source.layout, STRUCTURES[recipe.structure]
     if layout.format == "crfsuite":
         program = _explicit(recipe)
-    elif layout.items:
-        program = load_item_features(recipe.features, columns, label, _sample(source))
     else:
-        templates = STRUCTURES[recipe.structure].list_templates
         labels = recipe.dictionary.labels if recipe.dictionary is not None else ()
-        program = load_features(recipe.features, columns, label, recipe.lists, templates, labels)
+        lists = PhraseLists(recipe.lists, structure.list_templates, labels)
+        program = kind_of(recipe.structure).reader.load_features(recipe.features, source, lists)
     phrases = load_phrases(program)
     if recipe.dictionary is not None:
         phrases |= recipe.dictionary.lists(tokenizer_of(layout.format, layout.options))
     return Features(program, phrases)
-
-
-def _sample(source: DataSource) -> dict[str, list[str]]:
-    """Some values of each column but that of the labels."""
-    first = next(iter(source.blocks()))
-    return {name: first.column(name) for name in first.columns if name != source.layout.label}
 
 
 def _explicit(recipe: Recipe) -> Program:

@@ -13,6 +13,7 @@ from marginalia.decode.structures import STRUCTURES
 from marginalia.errors import SettingsError
 from marginalia.features.dictionary import Dictionary
 from marginalia.features.settings import FeatureSettings
+from marginalia.kinds import kind_of
 from marginalia.learn.boosting import BoostSettings
 from marginalia.learn.fitting import check_fit
 from marginalia.learn.learners import LEARNERS
@@ -105,10 +106,7 @@ def make_recipe(
     if dictionary is not None and not dictionary:
         raise SettingsError("dictionary: there is no phrase in it.")
     resolved = _resolved(structure, learner, chosen.settings | dict(settings or {}))
-    if STRUCTURES[structure].items and (task or lists or dictionary):
-        raise SettingsError(
-            f"tasks, lists and dictionaries are for tokens, which structure={structure} has not."
-        )
+    kind_of(structure).reader.check_chosen({"task": task, "lists": lists, "dictionary": dictionary})
     own = bool(features or task or lists or dictionary)
     features = features or STRUCTURES[structure].features or chosen.features
     return Recipe(structure, features, learner, seed, dict(lists or {}), resolved, own, dictionary)
@@ -212,16 +210,7 @@ def check_start(recipe: Recipe, start: SavedModel) -> None:
 
 def _spelled_as(structure: str, data: DataSettings) -> DataSettings:
     """The settings of the data, with the scheme that a structure needs."""
-    encoding = STRUCTURES[structure].encoding
-    if STRUCTURES[structure].items:
-        usual = {"scheme": ("auto", "none"), "encode": ("auto", "same"), "unit": ("sentence",)}
-        for name, values in usual.items():
-            if (found := getattr(data, name)) not in values:
-                raise SettingsError(
-                    f"setting '{name}': found {found}, but with structure={structure} an item has one class, "
-                    "which spells no spans."
-                )
-        return replace(data, scheme="none")
+    encoding, data = STRUCTURES[structure].encoding, kind_of(structure).reader.check_data(data)
     if encoding is None:
         return data
     if data.encode not in ("auto", "same", encoding):

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from marginalia.corpus.batches import Layout
 from marginalia.corpus.item_answers import ClassWriter
 from marginalia.decode.classifier import Classifier
+from marginalia.kinds.items import ITEMS, NOT_FOR_ITEMS
 from marginalia.kinds.kind import Ids
 from marginalia.kinds.labels import LabelKind
 
@@ -22,9 +23,9 @@ class Classes(LabelKind[Classifier]):
     """A class for each item."""
 
     name = "classes"
-    example = "item"
-    part = "items"
-    refusals = MappingProxyType({"export": "exported programs label tokens and know no bags of words"})
+    reader = ITEMS
+    part, label = "items", "class"
+    refusals = MappingProxyType({**NOT_FOR_ITEMS, "export": "exported programs know no bags of words"})
     model = Classifier
 
     def score(

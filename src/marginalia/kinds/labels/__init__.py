@@ -13,6 +13,7 @@ from marginalia.corpus.blocks import Block
 from marginalia.decode.answering import LabelModel
 from marginalia.decode.tagger import Tagger
 from marginalia.kinds.kind import Answered, Difference, Ids, OutputKind
+from marginalia.kinds.sentences import SENTENCES, output_layout
 
 if TYPE_CHECKING:
     from marginalia.evaluate import Report
@@ -40,9 +41,9 @@ class Labels(LabelKind[Tagger]):
     """A label for each token."""
 
     name = "labels"
-    example = "sentence"
-    part = "tokens"
-    eval_options = frozenset({"mode", "scheme", "known", "bootstrap", "compare"})
+    reader = SENTENCES
+    part, label = "tokens", "label"
+    schemes = True
     model = Tagger
 
     def score(
@@ -57,7 +58,8 @@ class Labels(LabelKind[Tagger]):
         self, target: BinaryIO, layout: Layout, model: Tagger, min_confidence: float | None = None
     ) -> LabelWriter:
         """Writes sentences back with their labels."""
-        return LabelWriter(target, layout, model.written_labels(min_confidence), model.saved.scheme)
+        labels, saved = model.written_labels(min_confidence), model.saved
+        return LabelWriter(target, output_layout(layout, saved), labels, saved.scheme)
 
 
 KIND = Labels()

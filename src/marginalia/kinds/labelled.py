@@ -1,19 +1,18 @@
-"""Labelled files for `eval`: their words, labels as numbers, and where each token stands."""
+"""Labelled files for models that label tokens (or items, as the only token of each): their words, labels as
+numbers, and where each token stands."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
 
+from marginalia.corpus.batches import Batch, Layout, read_batches
+from marginalia.corpus.blocks import Block
+from marginalia.decode.model import TrainedModel
 from marginalia.errors import DataError
-
-if TYPE_CHECKING:
-    from marginalia.corpus.batches import Batch, Layout
-    from marginalia.corpus.blocks import Block
 
 Ids = npt.NDArray[np.int32]
 
@@ -71,19 +70,26 @@ def read_labelled(source: str, layout: Layout, numbering: Numbering) -> Labelled
     return found
 
 
-def labelled_batches(source: str, layout: Layout) -> Iterator[Batch]:
-    """The batches of a file that must have labels."""
-    from marginalia.corpus.batches import read_batches
-
+def labelled_batches(source: str, layout: Layout, model: TrainedModel | None = None) -> Iterator[Batch]:
+    """The batches of a file that must have labels; for a model, with words under the name that it knows."""
     seen = False
     for batch in read_batches(source, layout, need=(layout.label,)):
         if layout.label not in batch.block.columns:
             columns = " ".join(batch.block.columns)
             raise DataError(f"found columns {columns}, but no label column '{layout.label}'", file=source)
         seen = seen or batch.block.table.tokens > 0
-        yield batch
+        yield batch if model is None else named(batch, model)
     if not seen:
         raise DataError("found no labelled sentences, expected at least one", file=source)
+
+
+def named(batch: Batch, model: TrainedModel) -> Batch:
+    """The batch with its words under the name that the model knows, if their format has fixed names."""
+    word = model.saved.columns[0]
+    block = batch.block
+    if batch.sentences is None or word in block.columns or block.columns[:1] != ("word",):
+        return batch
+    return replace(batch, block=replace(block, columns=(word, *block.columns[1:])))
 
 
 def gold_ids(batch: Batch, label: str, numbering: Numbering) -> Ids:

@@ -1,0 +1,30 @@
+"""The model of a verb, its kind of output, and what verbs and options that kind has."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from marginalia.cli.arguments import UsageError
+
+if TYPE_CHECKING:
+    from marginalia.kinds import OutputKind
+
+
+def opened(verb: str, args: argparse.Namespace) -> tuple[Any, OutputKind[Any]]:
+    """The model that a verb is for, and its kind; an error if the kind has no such verb or option."""
+    from marginalia.kinds import kind_of, load
+
+    model = load(args.model)
+    kind = kind_of(model.saved.structure)
+    check_verb(kind, verb, args)
+    return model, kind
+
+
+def check_verb(kind: OutputKind[Any], verb: str, args: argparse.Namespace) -> None:
+    """An error with the reason if a kind of output has no such verb, or not an option that was given."""
+    for refused, reason in kind.refusals.items():
+        name, _, flag = refused.partition(" ")
+        given = flag.removeprefix("--").replace("-", "_")
+        if name == verb and (not flag or getattr(args, given) != args.parser.get_default(given)):
+            raise UsageError(f"{flag or verb}: {reason}.")

@@ -1,0 +1,150 @@
+"""What the verb `eval` computes: outputs of a model, or a file of them, beside gold outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from marginalia.corpus.answers import BlockConfidence
+from marginalia.corpus.batches import Layout, guess_layout, read_batches
+from marginalia.corpus.partial import SCORED, refuse_open
+from marginalia.decode.answering import LabelModel
+from marginalia.decode.constraints import Constraints
+from marginalia.evaluate import Comparison, Reliability, compare, reliability, right_spans
+from marginalia.evaluate.encode import unseen_mask
+from marginalia.kinds.kind import OutputKind, Scores
+from marginalia.kinds.labelled import (
+    Labelled,
+    Numbering,
+    check_same_tokens,
+    gold_ids,
+    labelled_batches,
+    read_labelled,
+)
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What is asked. `known` is training data, whose words are not unseen; `compare` other predictions.
+
+    Files go by the names that users know; `places` says where they can be read, if not there.
+    """
+
+    mode: str = "conlleval"
+    scheme: str | None = None
+    known: str | None = None
+    bootstrap: int = 0
+    compare: str | None = None
+    reliability: bool = False
+    constraints: Constraints | None = None
+    threads: int = 1
+    places: Mapping[str, str] = field(default_factory=dict)
+
+    def place(self, name: str) -> str:
+        """Where a file can be read."""
+        return self.places.get(name, name)
+
+
+class Evaluated(NamedTuple):
+    """What came of it."""
+
+    report: Scores
+    comparison: Comparison | None
+    reliabilities: dict[str, Reliability]
+
+
+class _Columns(NamedTuple):
+    gold: Labelled
+    predicted: Labelled
+    numbering: Numbering
+
+
+def evaluate_model(
+    kind: OutputKind[Any], model: LabelModel, test: str, layout: Layout, asked: Evaluation
+) -> Evaluated:
+    """The scores of a model on a labelled file."""
+    sure: list[BlockConfidence] = []
+    columns = _tagged(model, test, layout, asked, sure)
+    report, comparison = _scored(kind, columns, layout, asked, model.saved.scheme is not None)
+    return Evaluated(report, comparison, _reliabilities(kind, columns, sure) if asked.reliability else {})
+
+
+def evaluate_files(
+    kind: OutputKind[Any], gold: str, predicted: str, layout: Layout, asked: Evaluation
+) -> Evaluated:
+    """The scores of a file of predictions, against a gold file of this layout with the same tokens."""
+    numbering = Numbering()
+    right = read_labelled(asked.place(gold), layout, numbering)
+    columns = _Columns(right, _predictions(predicted, layout, numbering, asked), numbering)
+    columns.gold.file = gold
+    check_same_tokens(columns.gold, columns.predicted)
+    return Evaluated(*_scored(kind, columns, layout, asked, None), {})
+
+
+def _tagged(
+    model: LabelModel, test: str, layout: Layout, asked: Evaluation, sure: list[BlockConfidence]
+) -> _Columns:
+    """The gold labels of a file and those that a model gives it; `sure` gets how sure it is of them."""
+    gold, predicted, numbering = Labelled(test), Labelled(test), Numbering()
+    batches = labelled_batches(asked.place(test), layout, model)
+    options: dict[str, Any] = {"confidence": asked.reliability, "constraints": asked.constraints}
+    for batch, answer in model.tag_batches(batches, asked.threads, **options):
+        if answer.confidence is not None:
+            sure.append(answer.confidence)
+        if layout.partial:
+            refuse_open(batch.block, layout.label, SCORED)
+        gold.add(batch.block, 0, gold_ids(batch, layout.label, numbering))
+        predicted.parts.append(numbering.of(model.labels)[answer.ids])
+    return _Columns(gold, predicted, numbering)
+
+
+def _reliabilities(
+    kind: OutputKind[Any], columns: _Columns, sure: list[BlockConfidence]
+) -> dict[str, Reliability]:
+    """Of tokens (or items) and, if the model gave any, of spans."""
+    gold, predicted = columns.gold.ids, columns.predicted.ids
+    found = {kind.part: reliability(np.concatenate([one.token for one in sure]), gold == predicted)}
+    before = np.cumsum([0, *(len(one.token) for one in sure)])
+    begin = np.concatenate([one.span_begin + at for one, at in zip(sure, before, strict=False)])
+    end = np.concatenate([one.span_end + at for one, at in zip(sure, before, strict=False)])
+    if begin.size:
+        labels, starts = columns.numbering.labels, columns.gold.starts[:-1]
+        right = right_spans(gold, predicted, labels, starts, begin, end)
+        found["spans"] = reliability(np.concatenate([one.span for one in sure]), right)
+    return found
+
+
+def _predictions(name: str, layout: Layout, numbering: Numbering, asked: Evaluation) -> Labelled:
+    path, label = asked.place(name), None if layout.format == "conll" else layout.label
+    layout = guess_layout(path, layout.format, None, label, layout.options)
+    predicted = read_labelled(path, layout, numbering)
+    predicted.file = name
+    return predicted
+
+
+def _scored(
+    kind: OutputKind[Any], columns: _Columns, layout: Layout, asked: Evaluation, spans: bool | None
+) -> tuple[Scores, Comparison | None]:
+    gold, predicted, numbering = columns
+    rules: dict[str, Any] = {"mode": asked.mode, "scheme": asked.scheme, "spans": spans}
+    unseen = None
+    if asked.known is not None:
+        unseen = unseen_mask([gold.words], _words(asked.place(asked.known), layout), len(gold.words))
+    more = {"unseen": unseen, "bootstrap": asked.bootstrap}
+    report = kind.score(numbering.labels, gold.ids, predicted.ids, gold.starts[:-1], **rules, **more)
+    if asked.compare is None:
+        return report, None
+    other = _predictions(asked.compare, layout, numbering, asked)
+    check_same_tokens(gold, other)
+    predicted.starts, labels = gold.starts, numbering.labels
+    return report, compare(*(column.sentences(labels) for column in (gold, predicted, other)), **rules)
+
+
+def _words(path: str, layout: Layout) -> set[str]:
+    known: set[str] = set()
+    for batch in read_batches(path, guess_layout(path, layout.format, None, None, layout.options)):
+        known.update(batch.block.table.distinct(0)[0])
+    return known

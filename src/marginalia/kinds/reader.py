@@ -1,0 +1,84 @@
+"""How examples are read, whatever their outputs are: files, texts, the columns that templates look at."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, ClassVar, NamedTuple
+
+from marginalia.corpus.batches import Layout
+from marginalia.corpus.settings import DataSettings
+from marginalia.corpus.source import DataSource
+from marginalia.decode.model import TrainedModel
+from marginalia.errors import SettingsError
+from marginalia.features.program import Program
+from marginalia.model import SavedModel
+
+
+class Reading(NamedTuple):
+    """What a user says of how a file is laid out; None: as the model's training data."""
+
+    format: str | None = None
+    columns: str | None = None
+    label: str | None = None
+    options: Mapping[str, Any] = MappingProxyType({})  # of the format's reader
+    file: str = ""  # its suffix may tell the format
+
+
+class PhraseLists(NamedTuple):
+    """Lists of phrases by name (files), the templates that look at them, and the labels of a dictionary."""
+
+    files: Mapping[str, str]
+    templates: str
+    labels: Sequence[str]
+
+
+class ExampleReader(ABC):
+    """What an example is, and how it is read."""
+
+    noun: ClassVar[str]  # what an example is called: sentence, item …
+    items: ClassVar[bool] = False  # whether it is a whole item (corpus/items.py), not a sentence
+    formats: ClassVar[Mapping[str, tuple[str, ...]]]  # of files, with the options that their readers take
+    named_columns: ClassVar[tuple[str, ...]]  # formats whose columns users can name
+
+    @abstractmethod
+    def format_name(self, path: str, name: str | None) -> str:
+        """The format of labelled files that is called `name`, else by suffix."""
+
+    @abstractmethod
+    def layout(self, saved: SavedModel, said: Reading, *, labelled: bool = True) -> Layout:
+        """How to read (labelled) data for a model: as its training data, but for what is said."""
+
+    def input_layout(self, saved: SavedModel, said: Reading) -> Layout:
+        """How to read data that a model shall give outputs for."""
+        return self.layout(saved, said, labelled=False)
+
+    @abstractmethod
+    def text_input(
+        self, model: TrainedModel, text: str, tokenizer: str | None = None
+    ) -> Mapping[str, Sequence[str]]:
+        """The columns of an example that is given as a text."""
+
+    @abstractmethod
+    def load_features(self, name: str, source: DataSource, lists: PhraseLists) -> Program:
+        """The templates of a set or a file, for the columns of training data."""
+
+    def check_chosen(self, chosen: Mapping[str, object]) -> None:  # noqa: B027
+        """An error for what was chosen of task, lists and dictionary, if that is not for such examples."""
+
+    def check_data(self, data: DataSettings) -> DataSettings:
+        """The settings of the data as they are meant; an error for those that make no sense."""
+        return data
+
+
+def check_explicit(saved: SavedModel, format: str) -> None:
+    """Item files are for models of explicit attributes, and those for nothing else."""
+    if saved.program.explicit and format != "crfsuite":
+        raise SettingsError(
+            f"--format: found {format}, but the model was trained on explicit attributes: expected crfsuite."
+        )
+    if not saved.program.explicit and format == "crfsuite":
+        raise SettingsError(
+            "--format: found crfsuite, but the model has templates, which read columns of text."
+        )

@@ -1,0 +1,139 @@
+"""Sentences, as examples: tokens with their columns."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import MappingProxyType
+
+from marginalia.corpus.batches import Layout
+from marginalia.corpus.formats import FORMATS, format_of
+from marginalia.corpus.settings import DataSettings
+from marginalia.corpus.source import DataSource
+from marginalia.decode.model import TrainedModel
+from marginalia.errors import DataError, SettingsError
+from marginalia.features.program import Program
+from marginalia.kinds.reader import ExampleReader, PhraseLists, Reading, check_explicit
+from marginalia.model import SavedModel
+
+
+class SentenceReader(ExampleReader):
+    """Reads sentences."""
+
+    noun = "sentence"
+    formats = MappingProxyType({name: format.options for name, format in FORMATS.items()})
+    named_columns = ("conll", "conllu")
+
+    def format_name(self, path: str, name: str | None) -> str:
+        """By suffix: .conllu, .jsonl; all others are columns."""
+        return format_of(path, name, labelled=True).name
+
+    def layout(self, saved: SavedModel, said: Reading, *, labelled: bool = True) -> Layout:
+        """As the training data, but for what is said."""
+        format = format_of("", said.format or saved.format, labelled=labelled)
+        check_explicit(saved, format.name)
+        kept = {name: saved.options[name] for name in format.options if name in saved.options}
+        columns, label = _columns(saved, format.name, said.columns, said.label)
+        data, options = saved.settings_as(DataSettings), {**kept, **said.options}
+        return Layout(format.name, columns, label, options, data.whole_documents, data.partial and labelled)
+
+    def input_layout(self, saved: SavedModel, said: Reading) -> Layout:
+        """Gold labels and tags are neither needed nor looked at."""
+        layout = self.layout(saved, said, labelled=False)
+        options = dict(layout.options)
+        if layout.format == "segmented" and "tag_separator" not in said.options:
+            options.pop("tag_separator", None)
+        if layout.format == "jsonl" and "misaligned" not in said.options:
+            options["misaligned"] = "drop"
+        return replace(layout, options=options)
+
+    def text_input(
+        self, model: TrainedModel, text: str, tokenizer: str | None = None
+    ) -> dict[str, list[str]]:
+        """The columns of a sentence; tokens are written word/pos if the model needs several."""
+        from marginalia.corpus.tokenizers import tokenizer_named, tokenizer_of
+
+        columns, saved = model.feature_columns, model.saved
+        kept = tokenizer_of(saved.format, saved.options) if len(columns) == 1 else "whitespace"
+        tokens = [text[start:end] for start, end in tokenizer_named(tokenizer or kept)(text)]
+        if not tokens:
+            raise DataError("TEXT: found no tokens, expected at least one")
+        rows = [token.rsplit("/", len(columns) - 1) for token in tokens]
+        for number, row in enumerate(rows, 1):
+            if len(row) < len(columns) or not all(row):
+                form = "/".join(columns)
+                raise DataError(f"TEXT: token {number}: found '{'/'.join(row)}', expected {form}")
+        return {name: [row[i] for row in rows] for i, name in enumerate(columns)}
+
+    def load_features(self, name: str, source: DataSource, lists: PhraseLists) -> Program:
+        """With templates that look at phrase lists."""
+        from marginalia.features.loading import load_features
+
+        return load_features(name, source.layout.columns, source.layout.label, *lists)
+
+
+SENTENCES = SentenceReader()
+
+
+def output_layout(layout: Layout, saved: SavedModel) -> Layout:
+    """How to write what was read: words get their tags even if they were read without."""
+    if layout.format != "segmented" or saved.format != "segmented":
+        return layout
+    kept = {name: value for name, value in saved.options.items() if name == "tag_separator"}
+    return replace(layout, options={**kept, **layout.options})
+
+
+def _columns(
+    saved: SavedModel, format: str, columns: str | None, label: str | None
+) -> tuple[tuple[str, ...], str]:
+    if format == "conll":
+        return _named(saved, tuple(columns.split()) if columns else None, label)
+    if format == "conllu":
+        chosen = _conllu_label(label or saved.label)
+        needed = tuple(columns.split()) if columns else _conllu_features(saved)
+        return tuple(dict.fromkeys([*needed, chosen])), chosen
+    if label not in (None, "label"):
+        raise SettingsError(f"--label: found '{label}', but in {format} files labels are called 'label'.")
+    return ("attributes" if format == "crfsuite" else "word", "label"), "label"
+
+
+def _named(
+    saved: SavedModel, columns: tuple[str, ...] | None, label: str | None
+) -> tuple[tuple[str, ...], str]:
+    chosen = label or saved.label
+    names = columns or saved.columns if saved.format in ("conll", "conllu") else columns or ("word", "label")
+    if saved.format == "conllu" and columns is None:
+        names = (*_features(saved), chosen)
+    if label is not None and chosen not in names:
+        raise SettingsError(f"--label: found '{chosen}', expected one of the columns {' '.join(names)}.")
+    missing = [name for name in _features(saved) if name not in names]
+    if missing:
+        needed = " ".join(missing)
+        raise SettingsError(f"--columns: found {' '.join(names)}, but the model also needs {needed}.")
+    return names, chosen
+
+
+def _features(saved: SavedModel) -> tuple[str, ...]:
+    return saved.program.columns or saved.columns[:1]
+
+
+def _conllu_features(saved: SavedModel) -> tuple[str, ...]:
+    from marginalia.corpus.conllu import FIELDS
+
+    known = {"word", *FIELDS}
+    # A model's first column has its words, whatever it is called.
+    needed = ["word" if name == saved.columns[0] and name not in known else name for name in _features(saved)]
+    missing = [name for name in needed if name not in known and not name.startswith("misc.")]
+    if missing:
+        raise SettingsError(f"the model needs the column '{missing[0]}', which CoNLL-U files do not have.")
+    return tuple(needed)
+
+
+def _conllu_label(label: str) -> str:
+    from marginalia.corpus.conllu import FIELDS
+
+    if label in FIELDS[1:] or label.startswith("misc."):
+        return label
+    raise SettingsError(
+        f"a CoNLL-U file has no column '{label}': say where labels are with --label "
+        f"({', '.join(FIELDS[2:5])}, misc.KEY…)."
+    )
