@@ -1,4 +1,4 @@
-"""Sums of weight rows that models keep: the same as adding rows, whatever was kept, forgotten or never kept."""
+"""Sums of weight rows that models keep: those of the rows, whatever was kept, forgotten or never kept."""
 
 from __future__ import annotations
 
