@@ -49,14 +49,14 @@ class SingleDecoder(Decoder[_core.SingleShape]):
             saved, Parts(lambda _: shape, _core.SingleModel, compile_item_program, _core.SingleSpace)
         )
 
-    def scores(self, block: Block) -> npt.NDArray[np.float64]:
+    def class_scores(self, block: Block) -> npt.NDArray[np.float64]:
         """[items, classes]"""
         return np.asarray(self._model.scores(self._program(block), block.table, self._space()))
 
     def ranked(self, block: Block, k: int, violations: npt.NDArray[np.uint32] | None = None) -> RankedOutputs:
         """The k best classes of all items, of those that break constraints least often; ties go to the lowest
         number."""
-        scores = self.scores(block)
+        scores = self.class_scores(block)
         broken = np.zeros(scores.shape, np.uint32) if violations is None else violations
         least = broken.min(axis=1)
         allowed = np.where(broken == least[:, None], scores, -np.inf)
@@ -95,11 +95,11 @@ class SingleDecoder(Decoder[_core.SingleShape]):
 
     def score(self, block: Block, sentence: int, ids: npt.ArrayLike) -> float:
         """The score of a class."""
-        return float(self.scores(block)[sentence, np.asarray(ids)[0]])
+        return float(self.class_scores(block)[sentence, np.asarray(ids)[0]])
 
     def expectations(self, block: Block, sentence: int) -> dict[str, Any]:
         """log Z and the probabilities of the classes (`node`)."""
-        scores = self.scores(block)[sentence]
+        scores = self.class_scores(block)[sentence]
         log_z = float(np.logaddexp.reduce(scores))
         return {"log_z": log_z, "node": np.exp(scores - log_z)[None]}
 
@@ -107,7 +107,7 @@ class SingleDecoder(Decoder[_core.SingleShape]):
         self, block: Block, ids: Ids, sentences: npt.NDArray[np.uint32], temperature: float
     ) -> tuple[npt.NDArray[Any], ...]:
         """The probabilities of the classes of items; there are no spans."""
-        scores = self.scores(block) / temperature
+        scores = self.class_scores(block) / temperature
         sure = np.exp(scores[np.arange(len(ids)), ids] - np.logaddexp.reduce(scores, axis=1))
         return sure, np.zeros(0), np.zeros(0, np.uint32), np.zeros(0, np.uint32), sure
 
