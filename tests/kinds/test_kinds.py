@@ -123,6 +123,28 @@ def test_data_for_a_model_are_read_as_its_training_data() -> None:
     assert reader.input_layout(saved, said).options == {"misaligned": "error"}
 
 
+def test_labels_that_are_to_be_kept() -> None:
+    saved, reader = trained().saved, kind_of("chain").reader
+    columns = reader.input_layout(saved, Reading())
+    assert reader.keeping(columns, "label", Reading()) == columns
+    with pytest.raises(mg.SettingsError, match="--given: found 'pos', expected one of word, label"):
+        reader.keeping(columns, "pos", Reading())
+    spans = reader.input_layout(saved, Reading("jsonl"))
+    assert reader.keeping(spans, "spans", Reading("jsonl")).options == {"misaligned": "error"}
+
+
+def test_items_have_no_phrases_and_no_tokens() -> None:
+    model: Any = mg.train([("a red car", "car"), ("a blue sky", "sky")], structure="single", passes=2)
+    with pytest.raises(mg.SettingsError, match="reads whole items, which have no tokens"):
+        model.with_dictionary({"red": "car"})
+    reader = kind_of("single").reader
+    assert reader.text_input(model, "a red car") == {"text": ["a red car"]}
+    with pytest.raises(mg.SettingsError, match="for tokens, which items have not"):
+        reader.check_chosen({"task": "ner", "lists": None})
+    with pytest.raises(mg.ModelError, match="'single', whose outputs are classes, not labels"):
+        mg.Tagger.from_bytes(model.to_bytes())
+
+
 ASKS_FOR_A_STRUCTURE = re.compile(r"structure\w*\s*(==|!=|in|not in)\s*[\"'(\[{]")
 
 

@@ -5,18 +5,14 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from marginalia.cli.reading import must_exist
-from marginalia.errors import SettingsError
 
 if TYPE_CHECKING:
-    from marginalia.corpus.batches import Layout
     from marginalia.decode.constraints import Constraints
 
 _MOST_TOLD = 10
-_GIVEN = {"jsonl": ("spans", "label"), "crfsuite": ("label",), "plain": (), "segmented": ()}
 
 
 def add_constraints(parser: argparse.ArgumentParser) -> None:
@@ -57,23 +53,6 @@ class Demanded:
     def options(self) -> dict[str, Any]:
         """For the tagger."""
         return {"constraints": self.constraints, "given": self.given}
-
-    def layout(self, layout: Layout, misaligned: str | None = None) -> Layout:
-        """How to read the input so that what is given is there; `misaligned`: what the user said of spans
-        that cut tokens."""
-        if self.given is None:
-            return layout
-        if layout.items:
-            return replace(layout, options=layout.options | {"given": self.given})
-        known = _GIVEN.get(layout.format, layout.columns)
-        if self.given == "spans" and layout.format == "jsonl":  # what is to be kept must not be dropped
-            return replace(layout, options=layout.options | {"misaligned": misaligned or "error"})
-        if layout.format == "conllu" and self.given not in known:
-            return replace(layout, columns=(*layout.columns, self.given))
-        if self.given not in known:
-            listed = f"one of {', '.join(known)}" if known else f"no --given with {layout.format} files"
-            raise SettingsError(f"--given: found '{self.given}', expected {listed}.")
-        return layout
 
     def count(self, sentences: int, broken: Mapping[int, tuple[str, ...]], inexact: frozenset[int]) -> None:
         """Notes what became of a batch."""

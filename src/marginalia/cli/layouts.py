@@ -29,6 +29,15 @@ def input_layout(saved: SavedModel, args: argparse.Namespace, file: str) -> Layo
     return _checked(reader, reader.input_layout(saved, _reading(args, file)), args)
 
 
+def kept_layout(saved: SavedModel, args: argparse.Namespace, layout: Layout) -> Layout:
+    """How to read input so that labels of --given, if there are any, can be kept."""
+    from marginalia.kinds import kind_of
+
+    if args.given is None:
+        return layout
+    return kind_of(saved.structure).reader.keeping(layout, args.given, _reading(args, args.input))
+
+
 def _reading(args: argparse.Namespace, file: str) -> Reading:
     from marginalia.kinds.reader import Reading
 

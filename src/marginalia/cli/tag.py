@@ -22,7 +22,7 @@ from marginalia.cli.arguments import (
 from marginalia.cli.demanded import Demanded, add_constraints, constraints_of
 from marginalia.cli.dictionaries import add_dictionary, reloading, with_dictionaries
 from marginalia.cli.dispatch import opened
-from marginalia.cli.layouts import input_layout
+from marginalia.cli.layouts import input_layout, kept_layout
 from marginalia.cli.output import check_writable, opened_target
 from marginalia.cli.progress import Bar
 from marginalia.cli.reading import STDIN, must_exist
@@ -104,7 +104,7 @@ def run(args: argparse.Namespace) -> int:
     demanded = Demanded(constraints_of(args), args.given)
     if args.reload and demanded.constraints.by_sentence:
         raise UsageError("--reload does not go with constraints for single sentences.")
-    layout = demanded.layout(layout, args.misaligned)
+    layout = kept_layout(tagger.saved, args, layout)
     with opened_target(args.output, keep_partial=True) as target, watched(args) as (source, draw):
         tag(tagger, source, layout, target, args.threads or 1, draw, wanted, demanded)
     demanded.tell()

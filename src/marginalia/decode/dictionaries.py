@@ -81,6 +81,8 @@ def used(
         raise SettingsError(
             "dictionary: the model was trained on explicit attributes, and has no words to find phrases in."
         )
+    if any(template.scope == "item" for template in saved.program.templates):
+        raise SettingsError("dictionary: the model reads whole items, which have no tokens to find.")
     if column is not None and (column not in columns or mode == "soft"):
         found = f"dictionary: found the column '{column}'"
         if mode == "soft":

@@ -51,6 +51,10 @@ class ItemReader(ExampleReader):
         partial = saved.settings_as(DataSettings).partial and labelled
         return Layout(format, columns, label, {**options, **said.options}, partial=partial, items=True)
 
+    def keeping(self, layout: Layout, column: str, said: Reading) -> Layout:
+        """With a field of classes."""
+        return replace(layout, options={**layout.options, "given": column})
+
     def text_input(
         self, model: TrainedModel, text: str, tokenizer: str | None = None
     ) -> dict[str, list[str]]:

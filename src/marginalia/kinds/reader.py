@@ -55,6 +55,10 @@ class ExampleReader(ABC):
         return self.layout(saved, said, labelled=False)
 
     @abstractmethod
+    def keeping(self, layout: Layout, column: str, said: Reading) -> Layout:
+        """The layout of input with a column of labels that are to be kept."""
+
+    @abstractmethod
     def text_input(
         self, model: TrainedModel, text: str, tokenizer: str | None = None
     ) -> Mapping[str, Sequence[str]]:

@@ -15,6 +15,9 @@ from marginalia.features.program import Program
 from marginalia.kinds.reader import ExampleReader, PhraseLists, Reading, check_explicit
 from marginalia.model import SavedModel
 
+_LABELLED = {"jsonl": ("spans", "label"), "crfsuite": ("label",), "plain": (), "segmented": ()}
+"""What may be given as labels, in formats whose columns have no names."""
+
 
 class SentenceReader(ExampleReader):
     """Reads sentences."""
@@ -45,6 +48,18 @@ class SentenceReader(ExampleReader):
         if layout.format == "jsonl" and "misaligned" not in said.options:
             options["misaligned"] = "drop"
         return replace(layout, options=options)
+
+    def keeping(self, layout: Layout, column: str, said: Reading) -> Layout:
+        """With a column of labels, or the spans of JSONL records."""
+        known = _LABELLED.get(layout.format, layout.columns)
+        if column == "spans" and layout.format == "jsonl":  # what is to be kept must not be dropped
+            return replace(layout, options={**layout.options, "misaligned": "error", **said.options})
+        if layout.format == "conllu" and column not in known:
+            return replace(layout, columns=(*layout.columns, column))
+        if column not in known:
+            listed = f"one of {', '.join(known)}" if known else f"no --given with {layout.format} files"
+            raise SettingsError(f"--given: found '{column}', expected {listed}.")
+        return layout
 
     def text_input(
         self, model: TrainedModel, text: str, tokenizer: str | None = None
