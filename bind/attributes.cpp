@@ -46,7 +46,7 @@ void bind_attributes(nb::module_& m) {
   m.def("evaluate_attribute", evaluate_text, nb::arg("function"), nb::arg("argument"), nb::arg("value"),
         "The value of an attribute for one string, or None.");
   m.def("evaluate_attribute", evaluate_bytes, nb::arg("function"), nb::arg("argument"), nb::arg("value"),
-        "The same for bytes, which need not be valid UTF-8.");
+        "An attribute of bytes, which need not be valid UTF-8.");
   m.def(
       "unicode_tables",
       [] { return nb::make_tuple(give(marginalia::class_table()), give(marginalia::lower_table())); },

@@ -8,7 +8,6 @@
 
 #include "arrays.hpp"
 #include "base/token_table.hpp"
-#include "search/chain/paths.hpp"
 #include "search/constrained.hpp"
 
 template <class Bound, class Extractor, class Space>

@@ -63,7 +63,7 @@ nb::class_<BoundModel<Model>> bind_frozen_model(nb::module_& m, const char* name
             return give(std::move(labels));
           },
           "extractor"_a, "table"_a, "k"_a, "space"_a,
-          "The same by vote of all versions of the weights among the k best.");
+          "Labels by vote of all versions of the weights among the k best outputs.");
 }
 
 template <class Bound, class Extractor, class Space>

@@ -89,7 +89,7 @@ void bind_learn(nb::module_& m) {
         if (a.size() != b.size()) throw std::invalid_argument("vectors of different sizes");
         return dot(a.data(), b.data(), a.size());
       },
-      nb::arg("a").noconvert(), nb::arg("b").noconvert(), "The same sum on every machine.");
+      nb::arg("a").noconvert(), nb::arg("b").noconvert(), "A sum in a fixed order: equal on every machine.");
 
   m.def(
       "tiers",

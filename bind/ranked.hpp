@@ -53,11 +53,11 @@ void bind_ranked(nb::class_<BoundModel<Model>>& model) {
       .def("ranked", &ranked<Bound, Extractor, Space>, "extractor"_a, "table"_a, "k"_a, "space"_a,
            "The k best outputs of all sentences: labels [ranks, tokens] (the best ones where a sentence has "
            "no more), scores [ranks, sentences] (NaN there), and two empty arrays.")
-      .def(
-          "ranked_constrained", &ranked_constrained<Bound, Extractor, Space>, "extractor"_a, "table"_a, "k"_a,
-          nb::arg("labels").noconvert(), nb::arg("chosen").noconvert(), "constraint_set"_a,
-          nb::arg("tokens").noconvert(), nb::arg("spans").noconvert(), nb::arg("sentences").noconvert(),
-          "space"_a,
-          "The same of chosen sentences under constraints, `labels` being the best ones without; by sentence "
-          "how often the outputs break constraints, and whether that is known to be the best.");
+      .def("ranked_constrained", &ranked_constrained<Bound, Extractor, Space>, "extractor"_a, "table"_a,
+           "k"_a, nb::arg("labels").noconvert(), nb::arg("chosen").noconvert(), "constraint_set"_a,
+           nb::arg("tokens").noconvert(), nb::arg("spans").noconvert(), nb::arg("sentences").noconvert(),
+           "space"_a,
+           "The k best outputs of chosen sentences under constraints, `labels` being the best ones without; "
+           "by sentence "
+           "how often the outputs break constraints, and whether that is known to be the best.");
 }

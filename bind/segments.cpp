@@ -48,7 +48,7 @@ void make_extractor(SegmentExtractor* self, const std::vector<SourceFields>& sou
   new (self) SegmentExtractor(sources_of(sources), std::move(made), std::move(lists), columns);
 }
 
-// (token or None, name) of each feature of a segment, where the token is told for features of tokens.
+// (token or None, name) of each feature of a segment, where the token is given for features of tokens.
 nb::list names_of(const SegmentExtractor& extractor, const TokenTable& table, std::size_t s,
                   std::size_t begin, std::size_t last) {
   require_sentence(table, s);

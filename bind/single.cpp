@@ -29,8 +29,7 @@ nb::list features_of(const Bound& b, const FeatureExtractor& extractor, const To
   nb::list found;
   for (const Feature& f : b.model.known(extractor, table, s, space)) {
     const nb::object number = extractor.is_explicit() ? nb::none() : nb::cast(f.template_index);
-    const auto texts =
-        extractor.texts_of(f, table, space.extraction, table.sentence[s], table.sentence[s + 1]);
+    auto texts = extractor.texts_of(f, table, space.extraction, table.sentence[s], table.sentence[s + 1]);
     found.append(nb::make_tuple(f.row, f.value, number, texts));
   }
   return found;

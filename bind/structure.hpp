@@ -130,7 +130,7 @@ class BoundBatch {
     return {give(std::move(margins)), give(std::move(norms))};
   }
 
-  // The same by vote of all versions of the weights, among the k best outputs under `weights`.
+  // Labels by vote of all versions of the weights, among the k best outputs under `weights`.
   nb::ndarray<nb::numpy, std::int32_t> voted(const marginalia::SparseRows& weights,
                                              const marginalia::VoteStorage& votes, std::size_t k,
                                              std::size_t first, std::size_t last) const {

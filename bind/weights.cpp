@@ -75,7 +75,7 @@ void add_provenance(const Provenance& provenance, std::span<const std::uint32_t>
   out["lesson_rest"] = give(std::move(kept.rest));
 }
 
-// The arrays of a model; with a table that keeps its log, the votes too, and with provenance the provenance:
+// The arrays of a model; with a table that keeps its log, the votes too, and the provenance if it is given:
 // rows as those of the model, and one more for the constants.
 nb::dict frozen(const SparseRows& weights, const FeatureIndex& index, std::uint32_t width,
                 const WeightTable* voters, std::uint32_t versions, const Provenance* provenance,

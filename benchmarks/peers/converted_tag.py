@@ -1,4 +1,4 @@
-"""The same as crfsuite_tag.py with the converted model: the same features, made by the same function."""
+"""Tags as crfsuite_tag.py does, with the converted model: the same features, made by the same function."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 
 namespace marginalia {
 
-// GCC takes a function that only asks the memory for one without effects, and drops the calls of it that it
+// GCC takes a function that only prefetches for one without effects, and drops the calls of it that it
 // does not inline: the empty statement is the effect that keeps them.
 inline void prefetch(const void* address) {
   __builtin_prefetch(address);

@@ -99,11 +99,11 @@ struct Distinct {
 };
 Distinct distinct(const TokenTable& table, std::uint32_t column);
 
-// The same tokens with one sentence per document.
+// The tokens of a table with one sentence per document.
 TokenTable concatenate_documents(const TokenTable& table);
 
-// The same tokens, each a sentence of its own: items. `lines` says where they were read; empty: as the table
-// does. Throws std::invalid_argument.
+// The tokens of a table, each a sentence of its own: items. `lines` says where they were read; empty: as the
+// table does. Throws std::invalid_argument.
 TokenTable as_items(TokenTable table, std::span<const std::uint32_t> lines);
 
 }  // namespace marginalia

@@ -1,4 +1,4 @@
-// The template extractor: attributes of tokens, joined by templates into features.
+// The feature extractor: attributes of tokens, joined by templates into features.
 // A feature's name is the concatenation of a template's pieces; its key is the hash of that name.
 #pragma once
 
@@ -82,7 +82,7 @@ inline Identity new_identity() {
   return std::make_shared<const char>();
 }
 
-// Scratch memory of one thread: attribute values of strings met before with the rows of the features that
+// Scratch memory of one thread: attribute values of strings seen before with the rows of the features that
 // need nothing else, and the values of the current sentence.
 class ExtractionSpace {
  public:
@@ -161,7 +161,7 @@ class FeatureExtractor {
     }
   }
 
-  // The same of all templates.
+  // The features of all templates.
   template <class Prefetch>
   void features(const ExtractionSpace& space, std::size_t length, std::size_t begin, std::size_t end,
                 std::vector<Feature>& out, Prefetch&& prefetch) const {

@@ -37,7 +37,7 @@ class FeatureIndex {
   }
   void prefetch(std::uint64_t key) const { marginalia::prefetch(&slots_[key & (slots_.size() - 1)]); }
   std::uint32_t find(std::uint64_t key) const { return slots_[slot_of(key)].row; }
-  // Finds or adds the key; `added` tells whether `add_name` is due.
+  // Finds or adds the key; `added` says whether `add_name` is due.
   std::uint32_t find_or_add(std::uint64_t key, Scope scope, bool& added);
   void count(std::uint32_t row) {
     if (counts_[row] != UINT32_MAX) ++counts_[row];

@@ -26,7 +26,7 @@ class PhraseBook {
   // ones that further left. Which ones depends on the set of phrases alone, not on their order.
   std::vector<Match> longest(const std::vector<std::string_view>& tokens) const;
 
-  // The same for all sentences of a table, with tokens of the table.
+  // The matches in all sentences of a table, with tokens of the table.
   std::vector<Match> longest(const TokenTable& table, std::uint32_t column) const;
 
  private:

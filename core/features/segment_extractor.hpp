@@ -126,7 +126,7 @@ class SegmentExtractor {
     std::vector<Hashed> wholes;
   };
 
-  // The same for all segments at once. Each of the following calls f(part, a, b, key), with a value behind
+  // The features of all segments at once. Each of the following calls f(part, a, b, key), with a value behind
   // the key if it is one of an explicit attribute: token, begin, end (a: the token) and arrival (a: the
   // token, b: which of `spans`) at a token;
   template <class F>

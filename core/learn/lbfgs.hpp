@@ -1,6 +1,6 @@
 // Minimises a smooth function plus l1 * |x|: L-BFGS, and for l1 > 0 its orthant-wise form OWL-QN (Andrew and
-// Gao 2007). The caller evaluates: give the function's value and gradient at x() to tell(), and again, until
-// it says that it is done.
+// Gao 2007). The caller evaluates: give the function's value and gradient at x() to update(), and again,
+// until it says that it is done.
 #pragma once
 
 #include <cstddef>

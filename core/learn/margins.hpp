@@ -32,7 +32,7 @@ std::optional<Scored<typename S::Output>> best_other(S& structure, std::size_t i
 
 template <Structure S>
 std::vector<Margin> margins_of(S& structure, const SparseRows& weights, std::size_t first, std::size_t last) {
-  std::vector<Margin> found(last - first);
+  std::vector<Margin> margins(last - first);
   NetDifference net;
   for (std::size_t i = first; i < last; ++i) {
     const typename S::Output gold = structure.gold(i);
@@ -46,9 +46,9 @@ std::vector<Margin> margins_of(S& structure, const SparseRows& weights, std::siz
     for (const auto& [at, value] : net.terms())
       if (const std::size_t cell = weights.place_of(at); cell != SIZE_MAX)
         margin += value * static_cast<double>(weights.cells[cell].weight);
-    found[i - first] = {margin, std::sqrt(net.squared_norm())};
+    margins[i - first] = {margin, std::sqrt(net.squared_norm())};
   }
-  return found;
+  return margins;
 }
 
 }  // namespace marginalia

@@ -90,7 +90,7 @@ class Visit {
     return sum;
   }
 
-  // Brings all weights of the example up to date.
+  // Brings all weights of the example up to date with their lazy penalties.
   void catch_up() {
     const auto steps = static_cast<double>(step);
     if constexpr (LazilyPenalised<S>)
@@ -117,7 +117,7 @@ class Visit {
   }
 
  private:
-  static constexpr std::size_t kRowAhead = 16, kCellsAhead = 6;  // rows are met in no order: prefetch them
+  static constexpr std::size_t kRowAhead = 16, kCellsAhead = 6;  // rows come in no order: prefetch them
 
   Space& space_;
   std::optional<Output> gold_;

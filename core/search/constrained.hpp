@@ -19,7 +19,7 @@ namespace marginalia {
 struct Constrained {
   Labels output;
   std::uint32_t violations = 0;
-  bool exact = true;  // is it known that no other one meets them better, or as well with a higher score?
+  bool exact = true;  // is it known that no other one satisfies them better, or as well with a higher score?
 };
 
 inline constexpr std::size_t kMostTried = 2000;  // outputs, one after another
@@ -63,7 +63,7 @@ Constrained constrained(const Paths& paths, const OutputConstraints& constraints
       if (const std::optional<Labels> best = narrow.best()) offer(*best);
     break;
   }
-  // ... and the outputs that meet what can be remembered, one after another: if one of them meets everything,
+  // ... and the outputs that satisfy what can be remembered, one by one: if one of them satisfies everything,
   // no other that does is better.
   found.exact = false;
   ConstrainedSearch<Paths> search(paths, constraints, automaton, true);

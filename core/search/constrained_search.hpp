@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "base/hash.hpp"
-#include "search/chain/lattice.hpp"
 #include "search/constraints.hpp"
 #include "search/labels.hpp"
 

@@ -1,7 +1,7 @@
 // Constraints of a user on outputs: labels of tokens, spans that must not be, counts, orders, neighbours. All
-// of it is said in sets of contexts of tokens, so that it holds for every structure and every way of spelling
-// spans as labels. A path along an output remembers what constraints need to know of the tokens behind it,
-// and counts how often they are broken.
+// are sets of contexts of tokens, so that it holds for every structure and every way of spelling
+// spans as labels. An automaton that reads an output remembers what constraints need to know of
+// the tokens behind it, and counts how often they are broken.
 #pragma once
 
 #include <cstddef>
@@ -62,7 +62,7 @@ std::vector<PlacedConstraints> placed_constraints_of(const TokenTable& table,
                                                      std::span<const std::uint32_t> spans,
                                                      std::span<const std::uint32_t> starts);
 
-// The constraints on one output, in a form to path along it.
+// The constraints on one output, by token.
 class OutputConstraints {
  public:
   // Both must outlive it. Throws std::invalid_argument if they do not fit the output.
@@ -78,7 +78,7 @@ class OutputConstraints {
                       : constraint_set_.relation[left * constraint_set_.labels + right];
   }
 
-  // How often an output breaks them; `broken` gets the numbers of those that need a memory and are not met.
+  // How often an output breaks them; `broken` gets the numbers of those that need a memory and are broken.
   std::uint32_t violations(const Labels& y, std::vector<std::size_t>& broken) const;
 
  private:
@@ -92,8 +92,7 @@ class OutputConstraints {
   std::vector<std::uint32_t> most_;        // [remembering] the largest number to remember
 };
 
-// Walks along outputs with a memory, packed into a number, for the constraints on single tokens and some
-// others.
+// Reads outputs token by token. Its state, packed into a number, is the memory that constraints need.
 class ConstraintAutomaton {
  public:
   static constexpr std::uint64_t kStart = 0;  // nothing is remembered

@@ -1,19 +1,16 @@
 // What finished models of all structures have in common: text in, outputs out. Models are immutable and
 // shared by threads; each thread brings its own space.
 //
-// A structure's model derives from FrozenModel<itself, its parts> and knows how sentences are scored and
+// A structure's model derives from FrozenModel<itself, its types> and knows how sentences are scored and
 // searched. Only what is used of this must be there:
-//   scores(extractor, table, s, space)         the finished scores of sentence s; valid until the space is
-//   used
-//                                            again
-//   find_best(extractor, table, s, space, y)   y becomes the best output
-//   k_best(scores, k, space)                 at most k outputs with scores, best first
-//   features(extractor, table, s, space)       of the sentence whose scores were asked for last: a function
-//   of an
-//                                            output y and f, which calls f(row, output in the row, count)
-//   paths(scores)                            outputs as the search under constraints knows them
-//   hypotheses(spelling)                         what answers about probabilities need, made once for all
-//   sentences probability(hypotheses, ...)                 the probabilities of what an output hypotheses
+//   scores(extractor, table, s, space)        the finished scores of sentence s, until the space is used
+//   again find_best(extractor, table, s, space, y)  y becomes the best output k_best(scores, k, space) at
+//   most k outputs with scores, best first features(extractor, table, s, space)      of the sentence whose
+//   scores were asked for last: a function of
+//                                             an output y and f, which calls f(row, output in the row, count)
+//   paths(scores)                             outputs as the search under constraints knows them
+//   hypotheses(spelling)                      what probabilities of hypotheses need, made once for all
+//   sentences probability(hypotheses, ...)              the probabilities of the hypotheses of an output
 #pragma once
 
 #include <cmath>
@@ -43,7 +40,7 @@ struct FrozenSpace {
   std::optional<Constants> scaled;
 };
 
-// `Types` names the types: Shape, Constants (of row 0), Program, Space and Output.
+// `Types` names the types: Shape, Constants (of row 0), Extractor, Space and Output.
 template <class Model, class Types>
 class FrozenModel {
  public:
@@ -81,7 +78,7 @@ class FrozenModel {
     return labels;
   }
 
-  // The same by vote: of the k best outputs of each sentence the one that most versions of the weights in the
+  // Labels by vote: of the k best outputs of each sentence the one that most versions of the weights in the
   // log prefer. Rows of the log are those of the weights; one more holds the constants.
   std::vector<std::int32_t> voted(const Extractor& extractor, const TokenTable& table, const VoteLog& log,
                                   std::size_t k, Space& space) const {
@@ -114,9 +111,9 @@ class FrozenModel {
                               });
   }
 
-  // The probabilities of what given labels of all tokens hypothesis, where those of outputs are proportional
-  // to exp(factor * score). The sentences of the table are parts of outputs only if `sentences`, first tokens
-  // of the ones that users see, are more. Throws std::invalid_argument.
+  // The probabilities of the hypotheses of given labels of all tokens, where those of outputs are
+  // proportional to exp(factor * score). The sentences of the table are parts of outputs only if `sentences`,
+  // first tokens of the ones that users see, are more. Throws std::invalid_argument.
   Confidences confidences(const Extractor& extractor, const TokenTable& table,
                           std::span<const std::int32_t> labels, std::span<const std::uint32_t> sentences,
                           const Spelling& spelling, double factor, Space& space) const {

@@ -1,5 +1,5 @@
-// What an output hypotheses, as something that other outputs of the sentence may hypothesis too: that a token
-// has its label, that there is a span. The probability of a hypothesis is that of all outputs which make it.
+// Hypotheses of an output, which other outputs of the sentence may share: that a token has its label, that
+// there is a span. The probability of a hypothesis is the sum of those of all outputs that have it.
 #pragma once
 
 #include <cstddef>
@@ -57,7 +57,7 @@ struct Hypotheses {
 Hypotheses hypotheses_of(const Spelling& spelling, std::span<const std::uint32_t> output,
                          std::span<const std::size_t> sentences);
 
-// The probabilities of what outputs hypothesis.
+// The probabilities of the hypotheses of outputs.
 struct Confidences {
   std::vector<double> token, span, output;
   std::vector<std::uint32_t> span_begin, span_end;  // tokens of the table
@@ -68,7 +68,7 @@ struct Confidences {
            double probability);
 };
 
-// Cuts a table with labels, in order of its sentences, into outputs with what they hypothesis.
+// Cuts a table with labels, in order of its sentences, into outputs with their hypotheses.
 // probability(s, output, hypotheses, tokens) gives the hypotheses and, where users see labels as they are,
 // the tokens their probabilities, and returns that of the output. `sentences`: first tokens of the sentences
 // that users see, of which the table's consist. Throws std::invalid_argument unless all fit.

@@ -93,7 +93,7 @@ struct LabelData {
   }
 };
 
-// The same, for looking only: such examples have all their features from the start.
+// Data to look at only, which add no features: these have all their features from the start.
 inline const LabelData& closed(const LabelData& data) {
   return data;
 }

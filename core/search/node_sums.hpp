@@ -59,7 +59,7 @@ class NodeSums {
   bool keeps_;  // do keys mean anything?
 };
 
-// Gives features their rows, and asks the memory for those.
+// Gives features their rows, and prefetches those.
 inline void resolve(std::vector<Feature>& features, const FrozenWeights& weights, ExtractionSpace& space) {
   FeatureExtractor::resolve(features, space, [&](const Feature& f) {
     const std::uint32_t row = weights.find(f.key, f.edge);

@@ -64,7 +64,8 @@ RankedLabels ranked(const Model& model, const Extractor& extractor, const TokenT
   return by_rank(found);
 }
 
-// The same of chosen sentences, under constraints; others have no outputs. `best`: labels of all tokens.
+// The k best outputs of chosen sentences under constraints; others have no outputs. `best`: labels of all
+// tokens.
 template <class Model, class Extractor, class Space>
 RankedLabels ranked_constrained(const Model& model, const Extractor& extractor, const TokenTable& table,
                                 std::size_t k, std::span<const std::int32_t> best,

@@ -7,6 +7,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <stdexcept>
 #include <utility>
@@ -16,6 +17,9 @@
 #include "weights/weight_table.hpp"
 
 namespace marginalia {
+
+// The score of what a structure forbids.
+inline constexpr double kIllegal = -std::numeric_limits<double>::infinity();
 
 template <class Output>
 struct Scored {

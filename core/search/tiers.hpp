@@ -81,7 +81,7 @@ double expectations([[maybe_unused]] S& s, [[maybe_unused]] std::size_t i, bool 
   refuse("the likelihood", local ? Tier::steps : Tier::expectations, S::kName);
 }
 
-// The same over the right outputs, of an example with more than one.
+// log Z and expected features over the right outputs of an example with more than one.
 template <Structure S, class Means>
 double right_expectations([[maybe_unused]] S& s, [[maybe_unused]] std::size_t i,
                           [[maybe_unused]] Means&& means) {

@@ -37,7 +37,7 @@ class DenseRows {
   // Weights as they are from now on; a row of which more than two are not zero becomes dense.
   void set(std::uint32_t row, std::uint32_t output, float weight);
 
-  // Rows are met in no order, so what is needed soon is asked for early: first where a row is, then the row,
+  // Rows come in no order, so they are prefetched: first where a row is, then the row,
   // of which the address is all that is known until it is read.
   struct Address {
     const void* at;

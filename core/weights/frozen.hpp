@@ -90,10 +90,11 @@ class FrozenWeights {
   }
 
   std::uint32_t find(std::uint64_t key) const {
-    return arrays_.short_keys.empty() ? found(arrays_.keys, key) : found(arrays_.short_keys, short_key(key));
+    return arrays_.short_keys.empty() ? row_of(arrays_.keys, key)
+                                      : row_of(arrays_.short_keys, short_key(key));
   }
 
-  // The same of features that are of label pairs, or not: outputs of other rows would not fit.
+  // The row of a feature that is of label pairs, or is not: outputs of other rows would not fit.
   std::uint32_t find(std::uint64_t key, bool edge) const {
     const std::uint32_t row = find(key);
     return row == kUnknownRow || is_edge(row) != edge ? kUnknownRow : row;
@@ -147,7 +148,7 @@ class FrozenWeights {
   std::uint32_t begin(std::uint32_t row) const { return row == 0 ? 0 : end(row - 1); }
 
   template <class Key>
-  std::uint32_t found(std::span<const Key> keys, Key key) const {
+  std::uint32_t row_of(std::span<const Key> keys, Key key) const {
     std::size_t i = home_of(key, arrays_.homes);
     while (keys[i] != 0 && keys[i] < key) ++i;
     return keys[i] == key ? static_cast<std::uint32_t>(i) : kUnknownRow;

@@ -53,7 +53,7 @@ double WeightTable::update(const Coordinate& at, double change, double step) {
   const float before = table_.cells[i].weight;
   set_weight(at, i, static_cast<float>(before + change));
   totals_[i] += step * change;
-  if (keeps_provenance_)  // what rounding left of the change, so that provenance sum to the weight
+  if (keeps_provenance_)  // what rounding left of the change, so that contributions sum to the weight
     provenance_.add(at.row, at.output, example_,
                     static_cast<double>(table_.cells[i].weight) - static_cast<double>(before), step * change);
   if (keeps_log_)

@@ -42,7 +42,7 @@ struct SparseRows {
   const Cell* begin(std::uint32_t row) const { return cells.data() + rows[row].begin; }
   const Cell* end(std::uint32_t row) const { return begin(row) + rows[row].size; }
 
-  // Rows are met in no order: ask the memory for them well before they are added.
+  // Rows come in no order: prefetch them well before they are added.
   void prefetch_row(std::uint32_t row) const { prefetch(&rows[row]); }
   void prefetch_cells(std::uint32_t row) const { prefetch(begin(row)); }
 
@@ -105,7 +105,7 @@ struct Penalty {
     l2,          // w *= 1 - rate, before the update of the step
     l1,          // |w| -= rate, not below 0, before the update of the step
     cumulative,  // |w| -= what it owes, not below 0, after the update; it owes rate a step (Zhang 2014)
-    signed_,     // the same with debts counted in the direction of the weight (Tsuruoka 2009)
+    signed_,     // cumulative, with debts counted in the direction of the weight (Tsuruoka 2009)
   };
   Kind kind = Kind::none;
   double rate = 0.0;
@@ -119,7 +119,7 @@ struct Penalty {
 //   paid      what a cumulative penalty has taken from the weight
 //   variance  how unsure the weight is (1 at first)
 //   log       all changes, in their order, which voting needs
-//   provenance   what each example did to it
+//   provenance  what each example contributed to it
 class WeightTable {
  public:
   WeightTable(std::uint32_t rows, std::uint32_t constants, Penalty penalty = {}, bool variances = false,
@@ -136,7 +136,7 @@ class WeightTable {
 
   // weight += change; total += step * change; returns the new weight.
   double update(const Coordinate& at, double change, double step);
-  // The same for a cell of current(), without its total.
+  // weight += change, for a cell of current(), without its total.
   void add_to_cell(std::size_t cell, double change) {
     drop_copies();
     table_.cells[cell].weight = static_cast<float>(table_.cells[cell].weight + change);
@@ -162,8 +162,8 @@ class WeightTable {
 
   // The penalty of one more step falls due, `scale` times the rate.
   void charge(double scale = 1.0);
-  // Takes from the weights of a row the penalties that fell due before `steps` steps were over, and nothing
-  // if there is no penalty. Penalties of other scales than 1 and averaging do not go together.
+  // Lazy penalties: takes from the weights of a row those that fell due before `steps` steps were over, and
+  // nothing if there is no penalty. Penalties of other scales than 1 and averaging do not go together.
   void catch_up(std::uint32_t row, double steps);
   void catch_up_all(double steps);
 
@@ -184,8 +184,8 @@ class WeightTable {
   // The mean of the weights after each of `steps` steps; all must be caught up.
   SparseRows averaged(double steps) const;
 
-  // A table whose weights, totals and the rest are the means of those of tables that are caught up of the
-  // same kind. `outputs_of(row)`: size of the row's output space.
+  // A table whose weights, totals and the rest are the means of those of tables of the same kind that are
+  // caught up. `outputs_of(row)`: size of the row's output space.
   static WeightTable mixed(const std::vector<const WeightTable*>& tables,
                            const std::function<std::uint32_t(std::uint32_t)>& outputs_of);
 

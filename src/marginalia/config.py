@@ -141,13 +141,13 @@ class Settings:
         return cls(**values)
 
     @classmethod
-    def stored(cls: type[S], found: Mapping[str, Any], needs: Sequence[str] = ()) -> S:
+    def stored(cls: type[S], values_by_name: Mapping[str, Any], needs: Sequence[str] = ()) -> S:
         """The record of a model file; what the file does not have is as by default, unless it `needs` it."""
         values: dict[str, Any] = {}
         for setting in _settings_of(cls):
-            name = next((name for name in (setting.name, *setting.formerly) if name in found), None)
+            name = next((name for name in (setting.name, *setting.formerly) if name in values_by_name), None)
             if name is not None:
-                values[setting.attribute] = setting.stored(found[name])
+                values[setting.attribute] = setting.stored(values_by_name[name])
             elif setting.name in needs:
                 raise ModelError(f"the model's description is damaged: setting '{setting.name}' is missing")
         return cls(**values)

@@ -35,15 +35,15 @@ Own = TypeVar("Own", bound="TrainableModel")
 class TrainableModel(TrainedModel):
     """A trained model that can be corrected and trained further.
 
-    It never changes: corrections and further training give new models. `correction_report` says what the correction
-    did that made this one, until it is saved (the file keeps what `corrections` tell).
+    It never changes: corrections and further training give new models. `correction_report` says what the
+    correction did that made this one, until it is saved (the file keeps what `corrections` tell).
     """
 
     correction_report: CorrectionReport | None = None
 
     @classmethod
     def of(cls: type[Own], trained: TrainedModel) -> Own:
-        """The same model, sharing all its parts."""
+        """A trainable model that shares all parts of a trained one."""
         model = cls.__new__(cls)
         vars(model).update(vars(trained))
         return model
@@ -60,8 +60,8 @@ class TrainableModel(TrainedModel):
         format: str | None = None,
         options: Mapping[str, Any] | None = None,
     ) -> Own:
-        """The same for several examples at once, given as for `train`: one correction, after which all of
-        them are right."""
+        """Correct many examples at once, given as for `train`: one correction, after which all of them are
+        right."""
         from marginalia.learn import source_for
 
         examples = source_for(self.saved, DataSource(data, columns, label, format, options))
@@ -108,7 +108,8 @@ class TrainableModel(TrainedModel):
                     if not names.holds(constraint, right[first:last]):
                         raise DataError(
                             f"found {' '.join(right[first:last])}, but the hard dictionary in use requires "
-                            f"{constraint} for '{constraint.phrase}': correct the model without it (with_dictionary())"
+                            f"{constraint} for '{constraint.phrase}': correct the model without it "
+                            "(with_dictionary())"
                         )
 
     def _later(self: Own, saved: SavedModel) -> Own:
@@ -172,15 +173,15 @@ class Model(TrainableModel, Tagger):
 
         `labels`: one for each token; or a text, of labels or of targets such as "3=B-NP" or "3-5=NP" (tokens
         count from 1), which stand for the best output that has them. `margin`: by how much it must then beat
-        all other outputs, in typical weights. `check`: labelled data; the `correction_report` of the result says which
-        of their sentences are labelled otherwise now.
+        all other outputs, in typical weights. `check`: labelled data; `correction_report` of the result says
+        which of their sentences are labelled otherwise now.
         """
         given = list(self.target_labels(sentence, labels) if isinstance(labels, str) else labels)
         return self._fix(sentence, given, margin, check, threads)
 
     def target_labels(self, sentence: Input, target: str) -> tuple[str, ...]:
-        """The labels of the best output that has the target: "3=B-NP" or "3-5=NP", several with blanks between
-        them, as in `explain`; or all labels, which are given back as they are."""
+        """The labels of the best output that has the target: "3=B-NP" or "3-5=NP", several with blanks
+        between them, as in `explain`; or all labels, which are given back as they are."""
         return tuple(labels_for_target(self.saved, self.decoder, self._shown, self._block(sentence), target))
 
 

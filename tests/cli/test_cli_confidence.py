@@ -27,7 +27,7 @@ def crf(data: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def words_crf(data: Path) -> Path:
-    """The same from words alone."""
+    """A chunker that sees words alone."""
     rows = [line.split(" ") for line in corpus(60, 9).split("\n")]
     text = "\n".join(f"{row[0]}\t{row[2]}" if len(row) == 3 else "" for row in rows)
     (data / "words_crf.txt").write_text(text)

@@ -127,9 +127,9 @@ def test_against(run: Run, model: Path) -> None:
     labels = as_json(run, model, TEXT)["other"]["labels"]
     given = as_json(run, model, TEXT, "--against", " ".join(labels))
     assert given["other"]["what"] == "given"
-    wished = as_json(run, model, TEXT, "--against", "2=B-VP")
-    assert wished["other"]["labels"][1] == "B-VP"
-    assert wished["other"]["what"] == "best with 2=B-VP"
+    target = as_json(run, model, TEXT, "--against", "2=B-VP")
+    assert target["other"]["labels"][1] == "B-VP"
+    assert target["other"]["what"] == "best with 2=B-VP"
     assert as_json(run, model, TEXT, "--against", "2-3=NP")["other"]["labels"][1:3] == ["B-NP", "I-NP"]
 
 

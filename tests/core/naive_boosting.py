@@ -15,7 +15,7 @@ from worlds import World
 
 @dataclass
 class NaiveRound:
-    confidence: float
+    round_weight: float
     z: float
     samples: list[float]  # the weights of the examples after the round
     total: dict[Hashable, float]  # the sum of all weights so far
@@ -25,7 +25,7 @@ def z_of(samples: Sequence[float], margins: Sequence[float], alpha: float) -> fl
     return math.fsum(w * math.exp(-alpha * d) for w, d in zip(samples, margins, strict=True))
 
 
-def confidence(samples: Sequence[float], margins: Sequence[float]) -> float:
+def round_weight(samples: Sequence[float], margins: Sequence[float]) -> float:
     """The least Z between 0 and 2 ᾱ: the middle third as long as it lasts."""
     pairs = list(zip(samples, margins, strict=True))
     right, wrong = (math.fsum(w for w, d in pairs if (d > 0) == sign) for sign in (True, False))
@@ -80,7 +80,7 @@ def boosted(
                 break
         w = learner.mean()
         margins = [d / math.fsum(given) for d in margins_of(learner, w)]
-        alpha = confidence(samples, margins)
+        alpha = round_weight(samples, margins)
         if alpha < 1e-12:
             break
         z = z_of(samples, margins, alpha)

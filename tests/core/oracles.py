@@ -59,7 +59,7 @@ class Problem:
         return start, end, pairs.reshape(n, n), triples.reshape(-1, n, n)
 
     def masked(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """The same with -inf where the masks forbid."""
+        """The constants with -inf where the masks forbid."""
         start, end, pairs, triples = self.parts()
         return (
             np.where(self.start > 0, start, -np.inf),

@@ -119,11 +119,11 @@ def test_it_is_its_pseudo_code(world: AnyWorld, seed: int, name: str, even: bool
     bound = 1.0
     for k, state in enumerate(rounds_of(run, trained, samples)):
         assert_bounded(state, trained, samples)
-        if state.round.confidence == 0 or k >= len(expected):
-            assert k == len(expected) or expected[k].confidence < 1e-6
+        if state.round.round_weight == 0 or k >= len(expected):
+            assert k == len(expected) or expected[k].round_weight < 1e-6
             break
         bound *= expected[k].z
-        assert state.round.confidence == pytest.approx(expected[k].confidence, rel=1e-3)
+        assert state.round.round_weight == pytest.approx(expected[k].round_weight, rel=1e-3)
         assert state.round.bound == pytest.approx(bound, rel=1e-3, abs=1e-12)
         found = np.exp(state.state()["samples"])
         assert found.tolist() == pytest.approx(expected[k].samples, rel=1e-2, abs=1e-4)

@@ -80,7 +80,7 @@ def compare(name: str, world: Any, seed: int) -> None:
     last, mean = taught(trained, 0), taught(trained, len(order))
     assert_close(of_examples(last), teacher.taught)
     assert {place[0]: part for place, part in last.items() if place[1] == START} == pytest.approx(start)
-    # To the weight itself they sum exactly: what rounding took is taken from the lesson.
+    # To the weight itself they sum exactly: what rounding took is taken from the contribution.
     assert_close(sums(last), trained.current(), 1e-12)
     if order:
         assert_close(of_examples(mean), teacher.mean())

@@ -261,12 +261,12 @@ def test_a_wish_gives_the_best_output_that_fulfils_it(
                 assert found.other.score == pytest.approx(fitting[0].score)
                 assert found.other.labels[place - 1] == label
         for first, last in ((1, 1), (1, 2), (2, 3)):
-            wish = mg.Span(first - 1, last, "X")
-            fitting = [t for t in outputs if wish in t.spans]
-            if last <= len(chosen) and fitting and wish not in tagger.tag(columns).spans:
+            target = mg.Span(first - 1, last, "X")
+            fitting = [t for t in outputs if target in t.spans]
+            if last <= len(chosen) and fitting and target not in tagger.tag(columns).spans:
                 found = tagger.explain(columns, f"{first}-{last}=X")
                 assert found.other.score == pytest.approx(fitting[0].score)
-                assert wish in spans_of(found.other.labels, "IOB2")
+                assert target in spans_of(found.other.labels, "IOB2")
         for place, label in enumerate(chosen, 1):
             fitting = [t for t in outputs if t.labels[place - 1] != label]
             if fitting:

@@ -54,14 +54,14 @@ def test_outputs_are_those_of_each_sentence(tagger: mg.Tagger, sentences: list[A
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("wish", [[], ["at most 1 X"], ["at least 2 X", "never X then Y"], ["1=X"]])
+@pytest.mark.parametrize("constraints", [[], ["at most 1 X"], ["at least 2 X", "never X then Y"], ["1=X"]])
 def test_nbest_of_all_is_nbest_of_each(
-    tagger: mg.Tagger, sentences: list[Any], wish: list[str], threads: int
+    tagger: mg.Tagger, sentences: list[Any], constraints: list[str], threads: int
 ) -> None:
     given = sentences[1:]
-    found = tagger.nbest_all(given, 4, threads, constraints=wish)
+    found = tagger.nbest_all(given, 4, threads, constraints=constraints)
     for sentence, outputs in zip(given, found, strict=True):
-        expected = tagger.nbest(sentence, 4, constraints=wish)
+        expected = tagger.nbest(sentence, 4, constraints=constraints)
         assert [one.confidence for one in outputs] == pytest.approx([one.confidence for one in expected])
         strip = [
             [mg.Tagged(o.tokens, o.labels, o.scheme, o.score, broken=o.broken, exact=o.exact) for o in listed]
@@ -73,10 +73,10 @@ def test_nbest_of_all_is_nbest_of_each(
 def test_constraints_of_some_sentences(tagger: mg.Tagger, sentences: list[Any]) -> None:
     """Sentences with other constraints are searched apart and come back in their places."""
     given = sentences[1:]
-    wished = mg.Constraints.of(["at most 2 X"], {2: ["never X"], 5: ["at least 1 Y"], 6: ["never X"]})
-    found = tagger.nbest_all(given, 3, constraints=wished)
+    constraints = mg.Constraints.of(["at most 2 X"], {2: ["never X"], 5: ["at least 1 Y"], 6: ["never X"]})
+    found = tagger.nbest_all(given, 3, constraints=constraints)
     for number, sentence in enumerate(given, 1):
-        own = mg.Constraints.of(["at most 2 X"]).everywhere + wished.by_sentence.get(number, ())
+        own = mg.Constraints.of(["at most 2 X"]).everywhere + constraints.by_sentence.get(number, ())
         expected = tagger.nbest(sentence, 3, constraints=own)
         assert [o.labels for o in found[number - 1]] == [o.labels for o in expected]
         assert [o.broken for o in found[number - 1]] == [o.broken for o in expected]
@@ -121,11 +121,11 @@ def by_brute_force(tagger: mg.Tagger, block: Block) -> list[tuple[float, tuple[i
     return sorted((one for one in outputs if one[0] > -math.inf), reverse=True)
 
 
-@pytest.mark.parametrize("wish", [[], ["at most 1 X"], ["at least 2 X"]])
-def test_documents_by_brute_force(of_documents: mg.Tagger, wish: list[str]) -> None:
+@pytest.mark.parametrize("constraints", [[], ["at most 1 X"], ["at least 2 X"]])
+def test_documents_by_brute_force(of_documents: mg.Tagger, constraints: list[str]) -> None:
     """Outputs are ranked by document; constraints are on each of its sentences."""
     tagger = of_documents
-    found = tagger.nbest_all(records(), 6, constraints=wish)
+    found = tagger.nbest_all(records(), 6, constraints=constraints)
     place = 0
     for document in DOCUMENTS:
         words = [word for sentence in document for word in sentence]
@@ -134,7 +134,7 @@ def test_documents_by_brute_force(of_documents: mg.Tagger, wish: list[str]) -> N
         cuts = list(itertools.pairwise(itertools.accumulate([0, *map(len, document)])))
         log_z = math.log(sum(math.exp(score) for score, _ in all_outputs))
         shown = [(s, [tagger._shown.user_labels(ids[a:b]) for a, b in cuts]) for s, ids in all_outputs]
-        missed = [(missing(labels, wish), -score, labels) for score, labels in shown]
+        missed = [(missing(labels, constraints), -score, labels) for score, labels in shown]
         least = min(count for count, _, _ in missed)
         best = [(-minus, labels) for count, minus, labels in missed if count == least][:6]
         outputs = list(zip(*found[place : place + len(document)], strict=True))
@@ -147,9 +147,9 @@ def test_documents_by_brute_force(of_documents: mg.Tagger, wish: list[str]) -> N
             )
 
 
-def missing(labels: list[list[str]], wish: list[str]) -> int:
-    """By how many spans the sentences of a document are away from what is wished of each."""
-    low, high = {"at most 1 X": (0, 1), "at least 2 X": (2, 99)}[wish[0]] if wish else (0, 99)
+def missing(labels: list[list[str]], constraints: list[str]) -> int:
+    """By how many spans the sentences of a document are away from its constraints."""
+    low, high = {"at most 1 X": (0, 1), "at least 2 X": (2, 99)}[constraints[0]] if constraints else (0, 99)
     counts = [sum(span.label == "X" for span in spans_of(one, "IOB1")) for one in labels]
     return sum(max(low - count, count - high, 0) for count in counts)
 

@@ -52,7 +52,7 @@ COMBINED: dict[str, dict[str, Any]] = {
 
 def rounds_of(run: Training) -> list[mg.Progress]:
     """The last record of each round."""
-    return [record for record in finished(run) if record.confidence is not None]
+    return [record for record in finished(run) if record.round_weight is not None]
 
 
 def assert_bounds(run: Training, rounds: list[mg.Progress]) -> None:
@@ -88,14 +88,14 @@ def test_the_first_round_is_the_learner_alone(toys: Toys, learner: str) -> None:
     run = a_run(data, learner=learner, boost=1, passes=4)
     (record,) = rounds_of(run)
     plain = mg.train(data, learner=learner, passes=4)
-    found = {f: w * len(data) / record.confidence for f, w in weights_of(run.model()).items()}
+    found = {f: w * len(data) / record.round_weight for f, w in weights_of(run.model()).items()}
     assert_close(found, weights_of(plain), 1e-6)
 
 
 def test_zero_rounds_are_none(toys: Toys) -> None:
     data = contradictory(toys)
     run = a_run(data, boost=0, passes=3)
-    assert all((r.round, r.confidence, r.bound) == (None,) * 3 for r in finished(run))
+    assert all((r.round, r.round_weight, r.bound) == (None,) * 3 for r in finished(run))
     assert_same_arrays(run.model(), mg.train(data, passes=3))
 
 
@@ -123,8 +123,8 @@ def test_two_rounds_and_two_more_are_four(toys: Toys, tmp_path: Path, name: str)
         return
     assert_same_arrays(rest.model(), whole.model())
     after = expected[len(expected) - len(found) :]
-    assert [(r.number, r.passes, r.round, r.confidence, r.bound, r.error) for r in found] == [
-        (r.number, max(r.passes, r.number), r.round, r.confidence, r.bound, r.error) for r in after
+    assert [(r.number, r.passes, r.round, r.round_weight, r.bound, r.error) for r in found] == [
+        (r.number, max(r.passes, r.number), r.round, r.round_weight, r.bound, r.error) for r in after
     ]
 
 
@@ -214,7 +214,7 @@ class TestDev:
         run = a_run(train, dev, boost=6, passes=3, patience=0, diagnostics=True)
         rounds = rounds_of(run)
         for record in run.history:
-            assert (record.dev is None) == (record.confidence is None)
+            assert (record.dev is None) == (record.round_weight is None)
             assert not record.best or record.dev is not None
         scores = [record.dev or 0.0 for record in rounds]
         best = int(np.argmax(scores))
@@ -229,7 +229,7 @@ class TestDev:
             run = a_run(train, dev, boost=50, passes=2, patience=patience)
             rounds = rounds_of(run)
             best = max(n for n, record in enumerate(rounds) if record.best)
-            assert len(rounds) - 1 - best == patience or rounds[-1].confidence == 0
+            assert len(rounds) - 1 - best == patience or rounds[-1].round_weight == 0
 
 
 class TestTheEnd:
@@ -241,7 +241,7 @@ class TestTheEnd:
             run = a_run(EASY, learner=learner, boost=20, passes=30, diagnostics=True)
             rounds = rounds_of(run)
             assert_bounds(run, rounds)
-            assert all(0 <= (r.confidence or 0.0) < 1e6 for r in rounds)
+            assert all(0 <= (r.round_weight or 0.0) < 1e6 for r in rounds)
             weights = np.array(list(weights_of(run.model()).values()))
             assert np.isfinite(weights).all()
             assert run.model().tag(["a", "b"]).labels == ("X", "Y")
@@ -257,7 +257,7 @@ class TestTheEnd:
         rounds = rounds_of(run)
         assert_bounds(run, rounds)
         assert rounds[0].bound == pytest.approx(plain[0].bound, rel=1e-4)
-        assert rounds[0].confidence == pytest.approx(plain[0].confidence, rel=1e-4)
+        assert rounds[0].round_weight == pytest.approx(plain[0].round_weight, rel=1e-4)
         assert np.isfinite(list(weights_of(run.model()).values())).all()
 
     def test_examples_with_one_output_only(self) -> None:
@@ -273,7 +273,7 @@ class TestTheEnd:
         data = [(["a"], ["X"]), (["a"], ["Y"])] * 4
         run = a_run(data, boost=5, passes=3, diagnostics=True)
         (record,) = rounds_of(run)
-        assert (record.confidence, record.bound) == (0.0, 1.0)
+        assert (record.round_weight, record.bound) == (0.0, 1.0)
         assert_close(weights_of(run.model()), weights_of(mg.train(data, passes=3)), 0.0)
         assert run.model().saved.diagnostics["within_error_bound"] is True
 

@@ -212,7 +212,7 @@ double Chain::expect(std::size_t i, const Lattice& lattice, Means& means) {
   return log_z;
 }
 
-// Rows are met in no order, so what knows how asks the memory for them before they are needed.
+// Rows come in no order: if `means` can prefetch them, it does so before they are needed.
 template <class Means>
 void Chain::add_node_means(const Example& x, std::size_t t, const double* node, Means& means) const {
   constexpr std::uint64_t kRowAhead = 24, kCellsAhead = 10;

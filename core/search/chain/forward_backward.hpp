@@ -13,7 +13,7 @@ struct ForwardBackwardSpace {
   std::vector<double> transition;  // [L][L] expected number of label pairs
   std::vector<double> trigram;     // [L+1][L][L] expected number of label triples; empty for order 1
 
-  // Order 2, for those who ask: P(y_t-2, y_t-1, y_t) at the token t >= 2 that is being told of.
+  // Order 2, for those who ask: P(y_t-2, y_t-1, y_t) at the token t >= 2 that is being given.
   bool want_triples = false;
   std::vector<double> triples;  // [L][L][L]
 

@@ -43,7 +43,7 @@ class OpenHypotheses {
  private:
   struct Open {
     Hypothesis* hypothesis;
-    std::vector<double> rest;  // [label before, in order 2][label of the type]; empty: nothing is claimed yet
+    std::vector<double> rest;  // [label before, in order 2][label of the type]; empty: no token yet
   };
 
   const std::vector<std::uint32_t>& members(const Hypothesis& hypothesis) const {
@@ -64,9 +64,8 @@ class OpenHypotheses {
       for (std::size_t j = 0; j < own.size(); ++j) {
         const double* row = p + (context * n_ + own[j]) * n_;
         const double all = std::accumulate(row, row + n_, 0.0);
-        const double hypothesised =
-            rest->empty() ? left(hypothesis, own[j], row) : joined(own, own[j], row, *rest);
-        if (all > 0.0) next_[context * own.size() + j] = hypothesised / all;
+        const double holds = rest->empty() ? left(hypothesis, own[j], row) : joined(own, own[j], row, *rest);
+        if (all > 0.0) next_[context * own.size() + j] = holds / all;
       }
     std::swap(*rest, next_);
   }

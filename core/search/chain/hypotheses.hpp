@@ -13,8 +13,8 @@
 namespace marginalia {
 
 // Gives each hypothesis its probability and returns log Z. A hypothesis that is open at a token has, for each
-// label of its type there (and, in order 2, each label before it), the probability that its later tokens are
-// as claimed; one step turns those of a token into those of the token before. Needs O(T * L * m), m the
+// label of its type there (and, in order 2, each label before it), the probability that it holds of its
+// later tokens; one step turns those of a token into those of the token before. Needs O(T * L * m), m the
 // labels of a type, and L times that in order 2, beside forward-backward itself.
 //   labels[t]: P(y_t = output[t]), if there is room for it.
 double hypothesis_probabilities(const Lattice& lattice, const Spelling& spelling, Hypotheses& hypotheses,

@@ -6,13 +6,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <vector>
 
-namespace marginalia {
+#include "search/structure.hpp"
 
-inline constexpr double kIllegal = -std::numeric_limits<double>::infinity();
+namespace marginalia {
 
 // What does not change from sentence to sentence: sizes, legal transitions, and where constants sit in row 0.
 struct ChainShape {
@@ -128,11 +127,11 @@ class Lattice {
   std::size_t states(std::size_t t) const {
     return shape->order == 2 && t > 0 ? labels() * labels() : labels();
   }
-  // The log of what the choice of the label after token t will be divided by, given the labels of tokens
+  // The local log-normaliser of the choice of the label after token t, given the labels of tokens
   // t - 1 (or none, L, before the sentence) and t; it is already part of the scores of those. 0 if the shape
   // is not local.
   double normaliser_ahead(std::size_t t, std::size_t before, std::size_t label) const;
-  // The same for the label of the first token, which nothing stands before.
+  // The local log-normaliser of the choice of the first label.
   double first_normaliser() const { return first_normaliser_; }
 
   // Makes all labels of token t illegal but those with a 1, once scores are finished: scores and
@@ -190,7 +189,7 @@ class Lattice {
   mutable std::vector<std::size_t> pairs_of_;  // [kept] which token; 0: none, because the first has no pair
 };
 
-// The log of what the choice of each label of an output is divided by; 0 if the shape is not local.
+// The local log-normaliser of the choice of each label of an output; 0 if the shape is not local.
 std::vector<double> local_normalisers(const Lattice& lattice, const std::uint32_t* labels);
 
 // The score of a given output, kIllegal if it is not legal.

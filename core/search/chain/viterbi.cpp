@@ -107,7 +107,8 @@ MARGINALIA_INLINE void step_order_1(const Lattice& lattice, std::size_t t, const
   add_nodes(out, &lattice.node[t * n], n);
 }
 
-// The same for the states with label b at t - 1, whose scores and bounds are n apart.
+// Raises `out` to the best scores by way of the states with label b at t - 1, whose scores and bounds are n
+// apart.
 MARGINALIA_INLINE void max_trigrams(const ChainConstants& constants, std::size_t b, const double* in,
                                     std::size_t n, double* out) {
   const RowBounds& bounds = constants.trigram_bounds;

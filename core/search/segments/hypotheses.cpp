@@ -25,8 +25,9 @@ double SegmentHypotheses::probability(const SegmentConstants& constants, const L
   return std::exp(score - expected.log_z);
 }
 
-// The sum over the segments that cover the claimed tokens and end on both sides as claimed. Only the labels
-// of single tokens in IOB1 and IOE1 tell twins from others, and on one side alone: the other is any.
+// The sum over the segments that cover the tokens of the hypothesis and end on both sides as it says. Only
+// the labels of single tokens in IOB1 and IOE1 tell twins from others, and on one side alone: the other is
+// any.
 double SegmentHypotheses::of(const Hypothesis& hypothesis, const SegmentScores& one,
                              const SegmentScores& longer, const std::vector<double>& twins) const {
   const std::uint32_t type = type_[hypothesis.type];

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "features/segment_extractor.hpp"
-#include "search/chain/paths.hpp"
 #include "search/frozen_model.hpp"
 #include "search/output_features.hpp"
 #include "search/segments/hypotheses.hpp"
+#include "search/segments/paths.hpp"
 #include "search/segments/scoring.hpp"
 
 namespace marginalia {

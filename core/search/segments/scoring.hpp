@@ -13,8 +13,8 @@
 
 #include "base/vector.hpp"
 #include "features/segment_extractor.hpp"
-#include "search/chain/lattice.hpp"
 #include "search/segments/search.hpp"
+#include "search/structure.hpp"
 
 namespace marginalia {
 
@@ -50,7 +50,8 @@ class SegmentScoring {
     score(lookup, 0, x.length, {}, out);
   }
 
-  // The same, and keeps the rows of the features, which take most of the time to find, for `expect`.
+  // Scores all segments and keeps the rows of their features, which take most of the time to find, for
+  // `expect`.
   template <class Lookup>
   void score_and_keep(const Lookup& lookup, SegmentScores& out) {
     kept_.clear();

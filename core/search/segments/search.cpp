@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "base/vector.hpp"
-#include "search/chain/lattice.hpp"
+#include "search/structure.hpp"
 
 namespace marginalia {
 

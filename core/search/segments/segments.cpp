@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "search/chain/best_wrong.hpp"
+#include "search/segments/best_wrong.hpp"
 
 namespace marginalia {
 
@@ -121,8 +121,8 @@ void Segments::collect_named(const RightLabels& right) {
     }
 }
 
-// The rows of the features of example i that were met. Those without one get one, if `adds`, all at once:
-// whoever adds waits for all who read.
+// The rows of the features of example i that were collected. Those without one get one, if `adds`, all at
+// once: whoever adds waits for all who read.
 void Segments::find_rows(std::size_t i, bool adds) {
   FeatureIndex& index = data_.index;
   bool all_known = true;

@@ -18,8 +18,8 @@
 namespace marginalia {
 
 // Examples with all that is needed to make their features, and what wrong labels cost. Rows are for features
-// of right outputs and of wrong ones that learning met: if the index is `open`, they are added as they are
-// met.
+// of right outputs and of wrong ones that learning compared: if the index is `open`, they are added as
+// they are collected.
 struct SegmentData {
   const SegmentExtractor& extractor;
   const SegmentExamples& examples;
@@ -39,7 +39,7 @@ struct SegmentData {
   }
 };
 
-// The same, for looking only.
+// Data to look at only, which add no features.
 inline SegmentData closed(SegmentData data) {
   data.open = false;
   return data;
@@ -147,7 +147,7 @@ class Segments {
   Hidden hidden_;
 };
 
-// Tells the features that were met, each with its row, and forgets them.
+// Gives the features that were collected to the sink, each with its row, and forgets them.
 template <class Sink>
 void Segments::emit(std::size_t i, bool adds, Sink&& sink) {
   find_rows(i, adds);

@@ -64,7 +64,7 @@ std::size_t cut_long_segments(const SegmentShape& shape, std::uint32_t* labels, 
 // Is there an output with right labels only?
 bool has_right_output(const SegmentShape& shape, const RightLabels& right);
 
-// The same for an example that leaves open what is right: if it has no right output, because they all have
+// Cuts in an example that leaves open what is right: if it has no right output, because they all have
 // segments that are too long, those may be cut anywhere (tokens inside may be first ones, too); returns
 // whether it was so. Adds to the sets.
 bool allow_cuts(const SegmentShape& shape, std::uint32_t* ids, std::size_t length, LabelSets& sets);

@@ -33,7 +33,7 @@ class SingleModel : public FrozenModel<SingleModel, SingleTypes> {
   using FrozenModel::FrozenModel;
 
   // The features of item s that the model knows; valid until the space is used again.
-  const std::vector<Feature>& known(const FeatureExtractor& extractor, const TokenTable& table, std::size_t s,
+  const std::vector<Feature>& known(const Extractor& extractor, const TokenTable& table, std::size_t s,
                                     Space& space) const {
     const std::size_t first = table.sentence[s], last = table.sentence[s + 1];
     if (last != first + 1) throw std::invalid_argument("an item is a sentence of one token");
@@ -44,7 +44,7 @@ class SingleModel : public FrozenModel<SingleModel, SingleTypes> {
     return space.features;
   }
 
-  const ClassScores& scores(const FeatureExtractor& extractor, const TokenTable& table, std::size_t s,
+  const ClassScores& scores(const Extractor& extractor, const TokenTable& table, std::size_t s,
                             Space& space) const {
     space.scores.assign(shape().labels, 0.0);
     for (const Feature& f : known(extractor, table, s, space))
@@ -53,15 +53,14 @@ class SingleModel : public FrozenModel<SingleModel, SingleTypes> {
   }
 
   // As FrozenModel needs them.
-  void find_best(const FeatureExtractor& extractor, const TokenTable& table, std::size_t s, Space& space,
+  void find_best(const Extractor& extractor, const TokenTable& table, std::size_t s, Space& space,
                  Output& output) const {
     output = best_class(scores(extractor, table, s, space)).output;
   }
   static std::vector<ScoredClass> k_best(const ClassScores& scores, std::size_t k, Space&) {
     return best_classes(scores, k);
   }
-  auto features(const FeatureExtractor& extractor, const TokenTable& table, std::size_t s,
-                Space& space) const {
+  auto features(const Extractor& extractor, const TokenTable& table, std::size_t s, Space& space) const {
     return [known = known(extractor, table, s, space)](Output y, auto&& f) {
       for (const Feature& one : known) f(one.row, y, static_cast<double>(one.value));
     };

@@ -44,7 +44,7 @@ def add_parser(verbs: Verbs) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """The verb."""
+    """Run `marginalia calibrate`; its exit code."""
     from marginalia.kinds.labelled import labelled_batches
     from marginalia.learn import calibrated
 
@@ -65,9 +65,9 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def show(args: argparse.Namespace, found: Tagger) -> None:
+def show(args: argparse.Namespace, model: Tagger) -> None:
     """Print what was fitted."""
-    calibration = found.saved.calibration
+    calibration = model.saved.calibration
     if args.json:
         print(json.dumps(calibration))
         return

@@ -1,4 +1,4 @@
-"""Constraints on the command line: how they are said, and what is told of those that could not be met."""
+"""Constraints on the command line: how they are given, and which of them could not be satisfied."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def add_constraints(parser: argparse.ArgumentParser) -> None:
 
 
 def constraints_of(args: argparse.Namespace) -> Constraints:
-    """What was said."""
+    """The constraints of a command."""
     from marginalia.decode.constraints import Constraints, read_constraints
 
     constraints = Constraints.of(args.constrain)
@@ -42,7 +42,7 @@ def constraints_of(args: argparse.Namespace) -> Constraints:
 
 
 class ConstrainedTagging:
-    """What labels must be like, and what became of it."""
+    """The constraints of a run, and which sentences break them."""
 
     def __init__(self, constraints: Constraints, given: str | None) -> None:
         self.constraints, self.given = constraints, given
@@ -56,14 +56,14 @@ class ConstrainedTagging:
 
     def count(self, sentences: int, broken: Mapping[int, tuple[str, ...]], inexact: frozenset[int]) -> None:
         """Notes what became of a batch."""
-        self._broken += [(self._sentences + s + 1, constraints) for s, constraints in sorted(broken.items())]
+        self._broken += [(self._sentences + s + 1, some) for s, some in sorted(broken.items())]
         self._inexact += len(inexact)
         self._sentences += sentences
 
     def report(self) -> None:
         """Says which sentences break constraints, on standard error."""
-        for number, constraints in self._broken[:_MOST_REPORTED]:
-            _note(f"sentence {number}: no labels satisfy all constraints; broken: {', '.join(constraints)}")
+        for number, some in self._broken[:_MOST_REPORTED]:
+            _note(f"sentence {number}: no labels satisfy all constraints; broken: {', '.join(some)}")
         if len(self._broken) > _MOST_REPORTED:
             _note(f"… and {len(self._broken) - _MOST_REPORTED:,} more of {self._sentences:,} sentences")
         if self._inexact:

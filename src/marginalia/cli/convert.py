@@ -40,7 +40,7 @@ def add_parser(verbs: Verbs) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """The verb."""
+    """Run `marginalia convert`; its exit code."""
     from marginalia.decode import convert
 
     must_exist([args.model])

@@ -53,7 +53,7 @@ def add_parser(verbs: Verbs) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """The verb."""
+    """Run `marginalia demo`; its exit code."""
     if args.save:
         check_writable(args.save)
     with corpus_parts() as (train, dev, test):

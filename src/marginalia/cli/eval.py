@@ -81,7 +81,7 @@ def take(args: argparse.Namespace, word: str) -> bool:
 
 
 def run(args: argparse.Namespace) -> int:
-    """The verb."""
+    """Run `marginalia eval`; its exit code."""
     _check(args)
     files = [args.test or args.gold, *filter(None, (args.pred, args.compare, args.known))]
     must_exist(files)
@@ -129,17 +129,17 @@ def _layout(kind: OutputKind[Any], args: argparse.Namespace, places: dict[str, s
     return guess_layout(places[args.gold], format, args.columns, args.label, reader_arguments(options))
 
 
-def show(args: argparse.Namespace, found: Evaluated) -> None:
+def show(args: argparse.Namespace, evaluated: Evaluated) -> None:
     """Print the outcome."""
-    report, comparison, reliabilities = found
+    report, comparison, reliabilities = evaluated
     pairs = [{"gold": c.gold, "predicted": c.predicted, "count": c.count} for c in report.confusion]
     if args.json:
-        told = report.to_json() | ({"confusion": pairs} if args.confusion else {})
+        shown = report.to_json() | ({"confusion": pairs} if args.confusion else {})
         if comparison is not None:
-            told["comparison"] = comparison.to_json()
+            shown["comparison"] = comparison.to_json()
         if reliabilities:
-            told["reliability"] = {name: one.to_json() for name, one in reliabilities.items()}
-        print(json.dumps(told, ensure_ascii=False))
+            shown["reliability"] = {name: one.to_json() for name, one in reliabilities.items()}
+        print(json.dumps(shown, ensure_ascii=False))
         return
     print(report.to_text(), end="")
     if args.confusion:

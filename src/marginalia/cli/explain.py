@@ -89,7 +89,7 @@ def add_parser(verbs: Verbs) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """The verb."""
+    """Run `marginalia explain`; its exit code."""
     _check(args)
     tagger, kind = opened("explain", args)
     layout = input_layout(tagger.saved, args, args.input) if args.input is not None else None
@@ -124,8 +124,8 @@ def _constraints(args: argparse.Namespace) -> Constraints:
     """Those of the sentence, whatever its number in the file."""
     from marginalia.decode.constraints import Constraints
 
-    said, number = constraints_of(args), args.sentence or 1
-    return Constraints((*said.everywhere, *said.by_sentence.get(number, ())))
+    given, number = constraints_of(args), args.sentence or 1
+    return Constraints((*given.everywhere, *given.by_sentence.get(number, ())))
 
 
 def _check(args: argparse.Namespace) -> None:
@@ -180,7 +180,7 @@ def _sentences(tagger: Tagger, path: str, layout: Layout) -> Iterator[Sentence]:
 
 
 def _blocks(tagger: Tagger, path: str, layout: Layout) -> Iterator[Block]:
-    """The same, many of them at a time."""
+    """What the model labels at once, in blocks of many."""
     from marginalia.corpus.batches import read_batches
     from marginalia.corpus.settings import DataSettings
     from marginalia.kinds.labelled import named

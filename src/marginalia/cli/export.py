@@ -36,7 +36,7 @@ def add_parser(verbs: Verbs) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """The verb."""
+    """Run `marginalia export`; its exit code."""
     from marginalia.deploy import export
 
     check_writable(args.output, [args.model])

@@ -92,7 +92,7 @@ def take(args: argparse.Namespace, word: str) -> bool:
 
 
 def run(args: argparse.Namespace) -> int:
-    """The verb."""
+    """Run `marginalia fix`; its exit code."""
     from marginalia.trainable import trainable
 
     _check(args)
@@ -252,8 +252,8 @@ def _title(correction: Correction) -> str:
     first, *more = correction.examples
     rest = f" and {len(more)} more" if more else ""
     changed = count(len(correction.changes), "weight")
-    pairs = zip(first.tokens, first.said, first.labels, strict=True)
-    mended = [f"{token} {said} -> {right}" for token, said, right in pairs if said != right]
+    pairs = zip(first.tokens, first.predicted, first.labels, strict=True)
+    mended = [f"{token} {old} -> {right}" for token, old, right in pairs if old != right]
     shown = "; ".join(mended[:3]) + ("; …" if len(mended) > 3 else "")
     return f"{_short(first.tokens)}{rest}: {shown or 'was right'} ({changed} changed)"
 
@@ -269,9 +269,9 @@ def _show(args: argparse.Namespace, report: CorrectionReport, example: str) -> N
 
 
 def _lines(report: CorrectionReport, top: int, example: str) -> Iterator[str]:
-    wrong = [example for example in report.examples if example.said != example.labels]
+    wrong = [example for example in report.examples if example.predicted != example.labels]
     for one in wrong[:top]:
-        rows = (one.tokens, one.said, one.labels)
+        rows = (one.tokens, one.predicted, one.labels)
         width = [max(map(len, column)) for column in zip(*rows, strict=True)]
         for name, row in zip(("", "said", "now"), rows, strict=True):
             cells = " ".join(f"{text:{size}}" for text, size in zip(row, width, strict=True))

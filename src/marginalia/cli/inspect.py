@@ -56,7 +56,7 @@ def add_parser(verbs: Verbs) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """The verb."""
+    """Run `marginalia inspect`; its exit code."""
     from marginalia.model import load
 
     if args.export is not None or args.table is not None or args.output is not None:

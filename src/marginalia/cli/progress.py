@@ -100,5 +100,5 @@ def _line(record: Progress) -> str:
         course = f" training error {record.error:6.3f}%"
     else:
         course = "" if record.loss is None else f" loss {record.loss:,.1f}"
-    course += boosted(record.round, record.confidence, record.bound)
+    course += boosted(record.round, record.round_weight, record.bound)
     return f"{course}{dev}  {seconds(record.seconds)}"

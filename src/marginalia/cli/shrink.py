@@ -55,7 +55,7 @@ def add_parser(verbs: Verbs) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """The verb."""
+    """Run `marginalia shrink`; its exit code."""
     from marginalia.corpus.source import DataSource
     from marginalia.deploy import shrink_on, size_in_bytes
 
@@ -80,18 +80,18 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def show(args: argparse.Namespace, found: Shrunk) -> None:
+def show(args: argparse.Namespace, shrunk: Shrunk) -> None:
     """Print the outcome."""
     if args.json:
-        table = [candidate.to_json() for candidate in found.table]
+        table = [candidate.to_json() for candidate in shrunk.table]
         print(json.dumps({"model": args.model, "output": args.output, "table": table}, ensure_ascii=False))
         return
     print(f"{'':8} {'bits':>4} {'weights':>11} {'features':>10} {'size':>10} {'score':>7} {'loss':>6}")
-    for number, candidate in enumerate(found.table):
+    for number, candidate in enumerate(shrunk.table):
         name = "as it is" if number == 0 else "chosen" if candidate.chosen else ""
         print(f"{name:8} {_line(candidate)}".rstrip())
-    chosen = next(candidate for candidate in found.table if candidate.chosen)
-    print(f"saved {args.output} ({size(chosen.size)}, {100 * chosen.size / found.table[0].size:.0f}%)")
+    chosen = next(candidate for candidate in shrunk.table if candidate.chosen)
+    print(f"saved {args.output} ({size(chosen.size)}, {100 * chosen.size / shrunk.table[0].size:.0f}%)")
 
 
 def _line(candidate: Candidate) -> str:

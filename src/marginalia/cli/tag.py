@@ -91,7 +91,7 @@ def add_parser(verbs: Verbs) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """The verb."""
+    """Run `marginalia tag`; its exit code."""
     must_exist([args.input])
     if args.output != STDIN:
         check_writable(args.output, [args.model])
@@ -165,14 +165,14 @@ def tag(
     writer = kind_of(saved.structure).writer(target, layout, tagger, wanted.min_confidence)
     batches = (named(batch, tagger) for batch in read_batches(source, layout, block_bytes=BLOCK_BYTES))
     count = constrained.count if constrained is not None else lambda *counted: None
-    for batch, said in _answers(tagger, batches, threads, wanted, constrained):
+    for batch, answer in _answers(tagger, batches, threads, wanted, constrained):
         with uninterrupted():
-            if isinstance(said, list):
-                writer.write_best(batch, said)
+            if isinstance(answer, list):
+                writer.write_best(batch, answer)
             else:
-                writer.write(batch, said)
-        told = said[0] if isinstance(said, list) else said
-        count(batch.block.table.sentences, told.broken, told.inexact)
+                writer.write(batch, answer)
+        first = answer[0] if isinstance(answer, list) else answer
+        count(batch.block.table.sentences, first.broken, first.inexact)
         after_batch()
 
 

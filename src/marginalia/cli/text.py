@@ -47,9 +47,9 @@ def seconds(number: float) -> str:
     return f"{hours} h {minutes:02} min" if hours else f"{minutes} min {rest:02} s"
 
 
-def boosted(round: int | None, confidence: float | None, bound: float | None) -> str:
+def boosted(round: int | None, round_weight: float | None, bound: float | None) -> str:
     """What a round of boosting came to, if one is over."""
-    if confidence is None or bound is None:
+    if round_weight is None or bound is None:
         return ""
-    end = ", of no use" if confidence == 0 else ""
-    return f"  round {round}: confidence {confidence:.3g}, wrong at most {100 * bound:.3g}%{end}"
+    end = ", of no use" if round_weight == 0 else ""
+    return f"  round {round}: confidence {round_weight:.3g}, wrong at most {100 * bound:.3g}%{end}"

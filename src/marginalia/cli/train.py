@@ -109,7 +109,7 @@ def add_parser(verbs: Verbs) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """The verb."""
+    """Run `marginalia train`; its exit code."""
     if args.settings:
         from marginalia.cli.settings import settings_text
 
@@ -231,8 +231,8 @@ def summary(training: Training, model: TrainedModel, path: str, interrupted: boo
 def _rounds(training: Training) -> list[dict[str, Any]]:
     """What each round of boosting came to; nothing without boosting."""
     names = ("round", "confidence", "bound", "dev", "best")
-    over = (record for record in training.history if record.confidence is not None)
-    return [{name: getattr(record, name) for name in names} for record in over]
+    over = (record.to_json() for record in training.history if record.round_weight is not None)
+    return [{name: record[name] for name in names} for record in over]
 
 
 def _json(training: Training, model: TrainedModel, path: str, interrupted: bool) -> None:

@@ -53,7 +53,7 @@ class BlockConfidence:
         return np.stack([self.token, of_span, np.repeat(self.sentence, np.diff(starts))], axis=1)
 
     def by_sentence(self, starts: Sequence[int]) -> list[tuple[float, list[float], list[float]]]:
-        """The same for each sentence: of it, of its tokens, of its spans."""
+        """By sentence its own probability, those of its tokens and those of its spans."""
         token, span = self.token.tolist(), self.span.tolist()
         bounds = np.searchsorted(self.span_begin, starts).tolist()
         return [
@@ -63,7 +63,7 @@ class BlockConfidence:
 
 
 class Answer(NamedTuple):
-    """Label ids of a batch, and how sure they are. If the model may abstain: what it first said, and which of
+    """Label ids of a batch, and how sure they are. If the model may abstain: the labels before, and which of
     that it took back (the label `_` elsewhere). Under constraints: those that sentences break, and sentences
     that may have better labels."""
 
@@ -135,13 +135,13 @@ class LabelWriter:
             self._write_ranked([(rank, listed[rank.rank][first:last]) for rank in ranks if rank.exists])
 
     def _answered(self, batch: Batch, answer: Answer) -> Iterator[Sentence]:
-        """Copies of the sentences with what was said of them."""
+        """Copies of the sentences with their labels and confidences."""
         starts, sure = batch.block.table.sentence_starts.tolist(), answer.confidence
         confidences = itertools.repeat(None) if sure is None else sure.by_sentence(starts)
         bounds = zip(batch.sentences or (), starts, starts[1:], confidences, strict=False)
         for s, (sentence, first, last, confidence) in enumerate(bounds):
-            said = (answer.ids, answer.before_abstention, answer.taken_back)
-            names = [self._names(ids[first:last]) for ids in said if ids is not None]
+            given = (answer.ids, answer.before_abstention, answer.taken_back)
+            names = [self._names(ids[first:last]) for ids in given if ids is not None]
             found = self._set(sentence, names, confidence)
             found.broken = answer.broken.get(s, ())
             if found.broken and self._layout.format == "conllu":
@@ -151,10 +151,10 @@ class LabelWriter:
     def _names(self, ids: Ids) -> list[str]:
         return [self._labels[i] for i in ids.tolist()]
 
-    def _set(self, sentence: Sentence, said: list[list[str]], confidence: Any) -> Sentence:
-        """`said`: the labels and, if the model may abstain, what it first said and what it took back."""
+    def _set(self, sentence: Sentence, given: list[list[str]], confidence: Any) -> Sentence:
+        """`given`: the labels and, if the model may abstain, those before and those it took back."""
         found = copy(sentence)
-        labels, before_abstention = said[0], said[1] if len(said) > 1 else said[0]
+        labels, before_abstention = given[0], given[1] if len(given) > 1 else given[0]
         found.columns = sentence.columns | {self._layout.label: labels}
         found.spans, found.origin = self._spans(labels), without_regions(sentence.origin)
         if confidence is not None:
@@ -164,11 +164,11 @@ class LabelWriter:
             found.columns |= self._confident_columns(found.certainty)
             if self._layout.format == "conllu":
                 found = commented(found, [f"# confidence = {_decimals(whole)}"])
-        if len(said) > 1:
+        if len(given) > 1:
             first, kept = self._spans(before_abstention), set(found.spans)
             found.spans = [span for span in first if span in kept]  # without what stands for no tag
             found.taken_back = [span for span in first if span not in kept]
-            found.columns |= self._column("Abstained", said[2])
+            found.columns |= self._column("Abstained", given[2])
         return found
 
     def _confident_columns(self, certainty: Certainty) -> dict[str, list[str]]:
@@ -260,11 +260,11 @@ class _Rank(NamedTuple):
         return not np.isnan(self.outputs.scores[self.sentence])
 
     def line(self) -> bytes:
-        """The same as a comment in columns: of one field, so that it is never taken for a token."""
+        """Rank and scores as a comment in columns: of one field, so that it is never taken for a token."""
         return ("#" + ";".join(f"{name}={value}" for name, value in self.fields().items()) + "\n").encode()
 
     def fields(self) -> dict[str, Any]:
-        """What is said of it."""
+        """Rank, score and probability by name."""
         found = {"rank": self.rank + 1, "score": round(float(self.outputs.scores[self.sentence]), 4)}
         if self.outputs.probabilities is not None:
             found["probability"] = round(float(self.outputs.probabilities[self.sentence]), 4)

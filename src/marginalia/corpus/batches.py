@@ -125,7 +125,7 @@ def guess_layout(
     label: str | None,
     options: dict[str, Any],
 ) -> Layout:
-    """The layout of a training file from what the user said and what its first lines show."""
+    """The layout of a training file from what the user gave and what its first lines show."""
     chosen_format = format_of(name_of(source), format, labelled=True)
     name = chosen_format.name
     if unknown := [option for option in options if option not in chosen_format.options]:

@@ -107,12 +107,12 @@ class LabelCoder:
         return number_labels(self.reader.complete(block), dict(self.numbers))
 
 
-def number_labels(found: EncodedLabels, numbers: dict[str, int]) -> Ids:
+def number_labels(encoded: EncodedLabels, numbers: dict[str, int]) -> Ids:
     """The numbers of a block's labels; new ones get the next numbers, in place."""
-    for name in found.labels:
+    for name in encoded.labels:
         numbers.setdefault(name, len(numbers))
-    table = np.array([numbers[name] for name in found.labels], np.int32)
-    return table[found.ids] if len(found.labels) else found.ids
+    table = np.array([numbers[name] for name in encoded.labels], np.int32)
+    return table[encoded.ids] if len(encoded.labels) else encoded.ids
 
 
 def _numbered_sets(

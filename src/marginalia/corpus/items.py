@@ -193,7 +193,7 @@ def item_of(item: Any, number: int = 1) -> Mapping[str, Any]:
 
 
 def pack_objects(items: Sequence[Any], layout: Layout, labelled: bool = False) -> Block:
-    """The same of items in memory. If the layout has attributes, items are lists or dictionaries of those;
+    """A block of items in memory. If the layout has attributes, items are lists or dictionaries of those;
     labelled ones are fields, with the class among them."""
     if ATTRIBUTES not in layout.columns:
         fields = [item_of(item, number) for number, item in enumerate(items, 1)]

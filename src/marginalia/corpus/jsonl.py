@@ -187,10 +187,10 @@ def _record(sentence: Sentence) -> Record:
         record["tags"] = sentence.columns["label"]
     if "tags" not in record or "spans" in record:
         record["spans"] = _spans(sentence, record.get("spans", []))
-    return record | _said_beside(sentence, by_characters)
+    return record | _annotations(sentence, by_characters)
 
 
-def _said_beside(sentence: Sentence, by_characters: bool) -> Record:
+def _annotations(sentence: Sentence, by_characters: bool) -> Record:
     """How sure a model is, what it took back, and its other outputs."""
     found: Record = {}
     if sentence.certainty is not None:
@@ -202,11 +202,11 @@ def _said_beside(sentence: Sentence, by_characters: bool) -> Record:
     if sentence.broken:
         found["broken"] = list(sentence.broken)
     if sentence.alternatives:
-        said = ("spans", "tags", "token_confidence")
+        names = ("spans", "tags", "token_confidence")
         records = [
             (fields, _record(replace(other, alternatives=[]))) for fields, other in sentence.alternatives
         ]
-        found["nbest"] = [fields | {k: r[k] for k in said if k in r} for fields, r in records]
+        found["nbest"] = [fields | {k: r[k] for k in names if k in r} for fields, r in records]
     return found
 
 

@@ -96,7 +96,7 @@ _Masks = dict[
 
 
 class Spans:
-    """The same if labels spell spans.
+    """What labels that leave something open stand for, if they spell spans.
 
     A token's state is its place in a span (single, first, inside, last) and the type, or outside; from it
     follows the label in any scheme. States are bits of a number.

@@ -16,7 +16,7 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Certainty:
-    """How sure a model is of what it said of a sentence: of all, of each token, of each span."""
+    """How sure a model is of its output for a sentence: of all, of each token, of each span."""
 
     sentence: float
     tokens: list[float]

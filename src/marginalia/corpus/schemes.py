@@ -146,7 +146,7 @@ def detect(label_sequences: Iterable[Sequence[str]]) -> str | None:
 
 
 def detect_from_pairs(pairs: Mapping[tuple[str, str], int]) -> str | None:
-    """The same from counts of neighbouring labels, "" being the edge of a sentence."""
+    """The scheme that counts of neighbouring labels follow; None if there is none. "": a sentence's edge."""
     distinct = {label for pair in pairs for label in pair} - {""}
     fitting = [s for s in SCHEMES.values() if distinct and all(s.spells(label) for label in distinct)]
     return min(fitting, key=lambda scheme: _violations(pairs, scheme)).name if fitting else None
@@ -238,7 +238,7 @@ def labels_for(labels: Iterable[str], scheme: str | None) -> list[str]:
 
 
 def convert(labels: Sequence[str], source: str, target: str) -> list[str]:
-    """The same spans in another scheme."""
+    """The labels that spell the same spans in another scheme."""
     return labels_of(spans_of(labels, source), len(labels), target)
 
 

@@ -105,7 +105,7 @@ class DataSource:
             yield from self._packed[1]
 
     def loaded(self) -> DataSource:
-        """The same data with all blocks in memory, unless they are to be streamed."""
+        """These data with all blocks in memory, unless they are to be streamed."""
         if self.held is not None or (self.stream and self.paths):
             return self
         layout = self.layout

@@ -72,16 +72,16 @@ class LabelModel(TrainedModel):
             constrained = ConstrainedLabels(self.decoder.best(unit))
             if model_constraints is not None:
                 constrained = model_constraints.constrain(self.decoder, unit, batch, before, constrained.ids)
-            said = self._shown.user_ids(constrained.ids, batch.block)
-            plain = Answer(said, broken=constrained.broken, inexact=constrained.inexact)
+            ids = self._shown.user_ids(constrained.ids, batch.block)
+            plain = Answer(ids, broken=constrained.broken, inexact=constrained.inexact)
             if temperature is None:
                 return batch, plain
             sure = self.confidence_of(batch.block, constrained.ids, temperature)
             if abstain is None:
                 return batch, plain._replace(confidence=sure)
-            left, taken = abstain(said, sure, batch.block.table.sentence_starts.tolist())
+            left, taken = abstain(ids, sure, batch.block.table.sentence_starts.tolist())
             shown = sure if confidence else None
-            return batch, plain._replace(ids=left, confidence=shown, before_abstention=said, taken_back=taken)
+            return batch, plain._replace(ids=left, confidence=shown, before_abstention=ids, taken_back=taken)
 
         yield from in_order(answer, _numbered(batches), threads)
 
@@ -139,7 +139,7 @@ class LabelModel(TrainedModel):
         cite: int = 0,
         constraints: ConstraintsLike = (),
     ) -> Iterator[tuple[Batch, list[Explanation]]]:
-        """The same of all sentences of batch after batch, in order; only a few are in memory at a time."""
+        """Explanations of all sentences, batch after batch, in order; only a few are in memory at a time."""
         explaining = self._explaining(cite, constraints)
 
         def explained(batch: tuple[int, Batch]) -> tuple[Batch, list[Explanation]]:
@@ -182,10 +182,10 @@ class LabelModel(TrainedModel):
     def _model_constraints(
         self, constraints: ConstraintsLike, given: str | None = None
     ) -> ModelConstraints | None:
-        said = Constraints.of(constraints)
-        if not said and given is None and self._hard is None:
+        parsed = Constraints.of(constraints)
+        if not parsed and given is None and self._hard is None:
             return None
-        return ModelConstraints(self.saved, self._shown, said, given, self._hard)
+        return ModelConstraints(self.saved, self._shown, parsed, given, self._hard)
 
     def _unit(self, block: Block) -> Block:
         return block.by_document() if self._by_document else block

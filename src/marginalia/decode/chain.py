@@ -152,7 +152,7 @@ class ChainDecoder(TermDecoder[_core.ChainShape]):
         return [*super().terms(block, sentence, ids), *self._normalisers(block, sentence, ids)]
 
     def differing_terms(self, block: Block, ids: Ids, others: Ids) -> list[tuple[list[Term], list[Term]]]:
-        """The same of two outputs of each sentence, without most of the terms that both have."""
+        """The terms of two outputs of each sentence, without most of those that both have."""
         found = super().differing_terms(block, ids, others)
         starts = block.table.sentence_starts.tolist()
         for s, sides in enumerate(found):

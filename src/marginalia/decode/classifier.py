@@ -57,11 +57,11 @@ class Classifier(LabelModel):
         With `confidence` it says how probable they are; with `min_confidence`, there is no class where the
         best is less probable. `constraints`: see docs/constraints.md; an item is its own token 1.
         """
-        listed, names, said = list(items), self.written_labels(min_confidence), Constraints.of(constraints)
-        said.check_numbers(len(listed))
+        listed, names, parsed = list(items), self.written_labels(min_confidence), Constraints.of(constraints)
+        parsed.check_numbers(len(listed))
         batches = (Batch(self._pack(listed[i : i + _ITEMS])) for i in range(0, len(listed), _ITEMS))
         sure: dict[str, Any] = {"confidence": confidence or min_confidence is not None}
-        sure |= {"min_confidence": min_confidence, "constraints": said}
+        sure |= {"min_confidence": min_confidence, "constraints": parsed}
         found = []
         for _, answer in self.tag_batches(batches, threads, **sure):
             for i, y in enumerate(answer.ids.tolist()):

@@ -1,7 +1,7 @@
 """How sure a model is: what its scores become probabilities with, how labels spell spans, and abstaining.
 
-See docs/confidence.md for the formulas; the sums over all outputs are those of core/search/chain/hypotheses.cpp
-and core/search/segments/hypotheses.cpp.
+See docs/confidence.md for the formulas; the sums over all outputs are those of
+core/search/chain/hypotheses.cpp and core/search/segments/hypotheses.cpp.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def temperature_of(saved: SavedModel) -> float | None:
 
 
 def needed_temperature(saved: SavedModel) -> float:
-    """The same, or an error that says how to get one."""
+    """The temperature, or an error that says how to get one."""
     temperature = temperature_of(saved)
     if temperature is None:
         raise ModelError(

@@ -50,8 +50,8 @@ class Count(NamedTuple):
         name = _quoted(self.name)
         if self.most == self.least != 0:
             return f"exactly {self.least} {name}"
-        constraint = [f"at least {self.least} {name}"] if self.least or self.most is None else []
-        return " and ".join([*constraint, *([] if self.most is None else [f"at most {self.most} {name}"])])
+        parts = [f"at least {self.least} {name}"] if self.least or self.most is None else []
+        return " and ".join([*parts, *([] if self.most is None else [f"at most {self.most} {name}"])])
 
 
 class Before(NamedTuple):
@@ -173,16 +173,14 @@ class Constraints:
 
     @classmethod
     def of(
-        cls, constraint: ConstraintsLike, by_sentence: Mapping[int, Iterable[str | Constraint]] | None = None
+        cls, given: ConstraintsLike, by_sentence: Mapping[int, Iterable[str | Constraint]] | None = None
     ) -> Constraints:
-        """The same from texts."""
-        if isinstance(constraint, Constraints):
-            return constraint
-        listed: Iterable[Any] = () if constraint is None else [constraint]
-        if isinstance(constraint, Iterable) and not isinstance(
-            constraint, (str, At, Count, Before, Never, Only)
-        ):
-            listed = constraint
+        """Constraints from texts, tuples or both."""
+        if isinstance(given, Constraints):
+            return given
+        listed: Iterable[Any] = () if given is None else [given]
+        if isinstance(given, Iterable) and not isinstance(given, (str, At, Count, Before, Never, Only)):
+            listed = given
         some = {number: tuple(map(parse_constraint, texts)) for number, texts in (by_sentence or {}).items()}
         return cls(tuple(map(parse_constraint, listed)), some)
 
@@ -193,8 +191,8 @@ class Constraints:
         """An error if there are constraints on sentences that do not exist."""
         for number, some in self.by_sentence.items():
             if not 1 <= number <= sentences:
-                constraint = ", ".join(map(str, some))
-                raise SettingsError(f"constraint: found {constraint} for sentence {number} of {sentences}.")
+                listed = ", ".join(map(str, some))
+                raise SettingsError(f"constraint: found {listed} for sentence {number} of {sentences}.")
 
     def and_also(self, other: Constraints) -> Constraints:
         """Both."""
@@ -261,7 +259,7 @@ class Names:
         return self.types.get(rest) if rest != name else None
 
     def resolved(self, constraint: Some, what: str = "constraint") -> Some:
-        """The same, if what looks like several labels is one of which `|` is a part; checked."""
+        """A checked constraint; what looks like several labels may be one of which `|` is a part."""
         if isinstance(constraint, At) and (whole := "|".join(constraint.names)) in self.labels:
             constraint = constraint._replace(names=(whole,))
         self._check(constraint, what)

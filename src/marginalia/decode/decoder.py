@@ -218,7 +218,7 @@ class Decoder(Generic[Shape]):
     def ranked_constrained(
         self, block: Block, k: int, constraints: CompiledConstraints, sentences: npt.NDArray[np.uint32]
     ) -> RankedOutputs:
-        """The same of the chosen sentences, of outputs that satisfy constraints as well as can be. Users see
+        """The k best outputs of the chosen sentences that satisfy constraints as well as can be. Users see
         sentences that begin at the tokens `sentences`, of which those of the block may consist."""
         extractor, space = self._extractor(block), self._space()
         best = self._model.best(extractor, block.table, space)
@@ -238,8 +238,8 @@ class Decoder(Generic[Shape]):
     def constrain(
         self, block: Block, ids: Ids, constraints: CompiledConstraints, sentences: npt.NDArray[np.uint32]
     ) -> tuple[Ids, npt.NDArray[np.uint32], npt.NDArray[np.uint8]]:
-        """Best label ids, changed where they break constraints; for each sentence how often they still do, and
-        whether that is known to be the best.
+        """Best label ids, changed where they break constraints; for each sentence how often they still do,
+        and whether that is known to be the best.
 
         Users see sentences that begin at the tokens `sentences`, of which those of the block may consist.
         """

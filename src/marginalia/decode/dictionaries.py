@@ -154,7 +154,7 @@ def _check_labels(dictionary: Dictionary, names: Names) -> None:
             continue
         place = dictionary.place_of(label)
         if label:
-            said = f"found the label '{label}', which the model does not give."
-            raise place.error(f"{said} {suggestion(label, known)}")
+            problem = f"found the label '{label}', which the model does not give."
+            raise place.error(f"{problem} {suggestion(label, known)}")
         more = ", ".join(types if names.scheme else known)
         raise place.error(f"found no label, expected phrase, tab and one of: {more}")

@@ -162,7 +162,7 @@ def _forbidding(
     chosen: tuple[str, ...],
     other: tuple[str, ...],
 ) -> Iterator[Reason]:
-    """The constraints that only the chosen output meets; they add nothing to scores."""
+    """The constraints that only the chosen output satisfies; they add nothing to scores."""
     for constraint in applied:
         if model_constraints.broken(other, [constraint]) and not model_constraints.broken(
             chosen, [constraint]
@@ -178,9 +178,10 @@ def _forbidding(
 
 def _notes_of_constraints(constrained: ConstrainedLabels, sentence: int) -> Iterator[str]:
     if sentence in constrained.broken:
-        yield f"no output satisfies all constraints; the chosen one breaks: {', '.join(constrained.broken[sentence])}"
+        broken = ", ".join(constrained.broken[sentence])
+        yield f"no output satisfies all constraints; the chosen one breaks: {broken}"
     if sentence in constrained.inexact:
-        yield "there may be better outputs that meet the constraints: not all could be looked at"
+        yield "there may be better outputs that satisfy the constraints: not all could be looked at"
 
 
 def _notes(saved: SavedModel) -> Iterable[str]:

@@ -97,7 +97,7 @@ class Explanation:
         }
 
     def quoting(self, text_of: Callable[[Citation], str | None]) -> Explanation:
-        """The same with the texts of cited examples, where they are known."""
+        """The explanation with the texts of cited examples, where they are known."""
         reasons = (
             replace(r, citations=tuple(replace(c, text=text_of(c)) for c in r.citations))
             for r in self.reasons

@@ -90,8 +90,8 @@ def _row(value: float, most: float, text: str) -> str:
 
 def _told(explanation: Explanation, reason: Reason) -> str:
     sides = [("", reason.chosen), ("against ", reason.other)]
-    said = ", ".join(f"{before}{_side(side)}" for before, side in sides if side is not None)
-    text = f"<b>{escape(where(explanation, reason))}</b>: {escape(reason.words)}<br><small>{said}</small>"
+    shown = ", ".join(f"{before}{_side(side)}" for before, side in sides if side is not None)
+    text = f"<b>{escape(where(explanation, reason))}</b>: {escape(reason.words)}<br><small>{shown}</small>"
     cited = "".join(f"<li><small>{_cited(citation)}</small></li>" for citation in reason.citations)
     return text + (f"<ul>{cited}</ul>" if cited else "")
 

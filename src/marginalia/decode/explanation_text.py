@@ -86,8 +86,8 @@ def where(explanation: Explanation, reason: Reason) -> str:
 def sides(reason: Reason) -> str:
     """What each output has of a reason."""
     given = [("", reason.chosen), ("against ", reason.other)]
-    said = [f"{before}{_side(side)}" for before, side in given if side is not None]
-    return f"  ({', '.join(said)})" if said else ""
+    shown = [f"{before}{_side(side)}" for before, side in given if side is not None]
+    return f"  ({', '.join(shown)})" if shown else ""
 
 
 def _side(side: Side) -> str:

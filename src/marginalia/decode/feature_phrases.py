@@ -65,15 +65,15 @@ def words_of(program: TemplateProgram, chosen: Term | None, other: Term | None, 
     if term.kind == "feature" and term.template is None:
         return f"the attribute '{term.feature}'" + ("" if term.times == 1 else f" is {term.times:g}")
     if term.template is None:
-        said = [_constant(side) for side in (chosen, other) if side is not None]
-        return said[0] if len(said) == 1 else f"{said[0]}, not {_arrows(other)}"
+        phrases = [_constant(side) for side in (chosen, other) if side is not None]
+        return phrases[0] if len(phrases) == 1 else f"{phrases[0]}, not {_arrows(other)}"
     template = seen.templates[term.template]
-    said = [
+    phrases = [
         _value(program, piece, text, term, seen)
         for piece, text in zip(template.pieces, term.texts, strict=True)
         if isinstance(piece, Value)
     ]
-    return " and ".join(said) or _nothing(template)
+    return " and ".join(phrases) or _nothing(template)
 
 
 def _arrows(term: Term | None) -> str:

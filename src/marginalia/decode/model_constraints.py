@@ -132,7 +132,7 @@ class _Compiler:
             self.neighbours.append(pair)
 
     def add_at(self, constraint: At, sentence: int, offset: int) -> None:
-        """A constraint on tokens of a sentence, which are `offset` tokens after the beginning of an output."""
+        """A constraint on tokens of a sentence, `offset` tokens after the beginning of an output."""
         first, last = offset + constraint.first - 1, offset + constraint.last - 1
         is_type = self._names.is_type(constraint.names[0])
         if is_type and constraint.forbid:
@@ -169,8 +169,8 @@ class _Compiler:
 
 
 class ConstrainedLabels(NamedTuple):
-    """Label ids that satisfy constraints as well as can be: by sentence the constraints that they break, and sentences
-    for which there may be better ones."""
+    """Label ids that satisfy constraints as well as can be: by sentence the constraints that they break,
+    and sentences for which there may be better ones."""
 
     ids: Ids
     broken: Mapping[int, tuple[str, ...]] = MappingProxyType({})
@@ -251,16 +251,14 @@ class ModelConstraints:
     def compile(
         self, unit: Block, block: Block, by_sentence: Sequence[Sequence[Constraint]]
     ) -> Iterator[CompiledConstraints]:
-        """The constraints on a block whose sentences may be parts of a unit's; sentences with the same constraints
-        on all of their tokens go together."""
+        """The constraints on a block whose sentences may be parts of a unit's; sentences with the same
+        constraints on all of their tokens go together."""
         starts = block.table.sentence_starts
         whole = _wholes(unit, block)
         offsets = starts[:-1].astype(np.int64) - unit.table.sentence_starts[whole]
         groups: dict[tuple[Constraint, ...], list[int]] = {}
         for s, some in enumerate(by_sentence):
-            groups.setdefault(
-                tuple(constraint for constraint in some if not isinstance(constraint, At)), []
-            ).append(s)
+            groups.setdefault(tuple(one for one in some if not isinstance(one, At)), []).append(s)
         for general, members in groups.items():
             compiler = _Compiler(self._contexts, self.names)
             for constraint in general:
@@ -293,7 +291,7 @@ class ModelConstraints:
     def ranked(
         self, decoder: StructureDecoder, unit: Block, batch: Batch, before: int, k: int
     ) -> tuple[RankedOutputs, ConstrainedLabels]:
-        """The k best outputs of a batch that satisfy constraints as well as can be; what is known of the first."""
+        """The k best outputs of a batch that satisfy constraints best; what is known of the first."""
         block, by_sentence = batch.block, self.of_sentences(batch, before)
         starts, found = block.table.sentence_starts, None
         for constraints in self.compile(unit, block, by_sentence):
@@ -324,7 +322,7 @@ class ModelConstraints:
     def outputs(
         self, decoder: StructureDecoder, batch: Batch, before: int = 0
     ) -> Iterator[tuple[ConstrainedOutputs, tuple[Constraint, ...]]]:
-        """Of each sentence of a batch the outputs that satisfy its constraints as well as can be; the constraints."""
+        """By sentence of a batch the outputs that satisfy its constraints best; the constraints."""
         block, by_sentence = batch.block, self.of_sentences(batch, before)
         compiled = list(self.compile(block, block, by_sentence))
         for s, some in enumerate(by_sentence):
@@ -332,14 +330,10 @@ class ModelConstraints:
             yield decoder.constrained(block, s, constraints), some
 
     def broken(self, labels: Sequence[str], constraints: Sequence[Constraint]) -> tuple[str, ...]:
-        """Those constraints, as texts, that labels of a sentence do not meet: none, if there are no labels."""
-        return (
-            ()
-            if not labels
-            else tuple(
-                str(constraint) for constraint in constraints if not self.names.holds(constraint, labels)
-            )
-        )
+        """The constraints, as texts, that labels of a sentence break: none, if there are no labels."""
+        if not labels:
+            return ()
+        return tuple(str(one) for one in constraints if not self.names.holds(one, labels))
 
 
 def _wholes(unit: Block, block: Block) -> npt.NDArray[np.intp]:

@@ -52,10 +52,8 @@ class SingleDecoder(Decoder[_core.SingleShape]):
 
     def __init__(self, saved: SavedModel) -> None:
         shape = _core.SingleShape(len(saved.labels))
-        super().__init__(
-            saved,
-            DecoderFactory(lambda _: shape, _core.SingleModel, compile_item_extractor, _core.SingleSpace),
-        )
+        make = DecoderFactory(lambda _: shape, _core.SingleModel, compile_item_extractor, _core.SingleSpace)
+        super().__init__(saved, make)
 
     def class_scores(self, block: Block) -> npt.NDArray[np.float64]:
         """[items, classes]"""
@@ -69,15 +67,16 @@ class SingleDecoder(Decoder[_core.SingleShape]):
         least = broken.min(axis=1)
         allowed = np.where(broken == least[:, None], scores, -np.inf)
         order = np.argsort(-allowed, axis=1, kind="stable")[:, :k]
-        found = np.take_along_axis(allowed, order, axis=1)
-        ids = np.where(np.isinf(found), order[:, :1], order).astype(np.int32).T
-        kept = np.where(np.isinf(found), np.nan, found).T
-        return RankedOutputs(ids, kept, least, np.ones(len(least), np.uint8))
+        top = np.take_along_axis(allowed, order, axis=1)
+        ids = np.where(np.isinf(top), order[:, :1], order).astype(np.int32).T
+        return RankedOutputs(
+            ids, np.where(np.isinf(top), np.nan, top).T, least, np.ones(len(least), np.uint8)
+        )
 
     def ranked_constrained(
         self, block: Block, k: int, constraints: CompiledConstraints, sentences: npt.NDArray[np.uint32]
     ) -> RankedOutputs:
-        """The same under constraints on the chosen items."""
+        """The k best classes under constraints on the chosen items."""
         return self.ranked(block, k, self._violations(constraints))
 
     def k_best(self, block: Block, sentence: int, k: int | None = None) -> Iterator[Any]:
@@ -90,9 +89,8 @@ class SingleDecoder(Decoder[_core.SingleShape]):
         """The classes that satisfy constraints as well as can be, with their scores, best first."""
         violations = None if constraints is None else self._violations(constraints)
         found = self.ranked(block, len(self._saved.labels), violations)
-        real = ~np.isnan(found.scores[:, sentence])
-        ids, scores = found.ids[real, sentence], found.scores[real, sentence]
-        return RankedClasses(ids, scores, int(found.violations[sentence]))
+        real = np.flatnonzero(~np.isnan(found.scores[:, sentence])), sentence
+        return RankedClasses(found.ids[real], found.scores[real], int(found.violations[sentence]))
 
     def constrain(
         self, block: Block, ids: Ids, constraints: CompiledConstraints, sentences: npt.NDArray[np.uint32]
@@ -123,17 +121,10 @@ class SingleDecoder(Decoder[_core.SingleShape]):
 
     def _violations(self, constraints: CompiledConstraints) -> npt.NDArray[np.uint32]:
         """[items, classes] How often each class breaks the constraints on a chosen item."""
-        none, own = (
-            np.zeros(0, np.uint32),
-            {*constraints.tokens[::3].tolist(), *constraints.spans[::4].tolist()},
-        )
-        found = np.outer(constraints.chosen, constraints.constraint_set.violations_of_one(none, none)).astype(
-            np.uint32
-        )
-        for i in own:
-            found[i] = constraints.constraint_set.violations_of_one(
-                constraints.tokens_of(i), constraints.spans_of(i)
-            )
+        none, general = np.zeros(0, np.uint32), constraints.constraint_set
+        found = np.outer(constraints.chosen, general.violations_of_one(none, none)).astype(np.uint32)
+        for i in {*constraints.tokens[::3].tolist(), *constraints.spans[::4].tolist()}:
+            found[i] = general.violations_of_one(constraints.tokens_of(i), constraints.spans_of(i))
         return found
 
     def _active_features(self, block: Block, sentence: int, ids: Sequence[int]) -> Iterator[ActiveFeature]:

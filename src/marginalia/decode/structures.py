@@ -80,7 +80,7 @@ class StructureBatch(Protocol):
     def voted(
         self, weights: _core.SparseRows, votes: _core.Votes, k: int, first: int, last: int
     ) -> npt.NDArray[np.int32]:
-        """The same by vote of all versions of the weights among the k best."""
+        """Of the k best outputs the one that most versions of the weights vote for."""
 
     def best(self, weights: _core.SparseRows, first: int, last: int) -> npt.NDArray[np.int32]:
         """The best outputs of the examples from `first` to `last` (exclusive), as numbers."""
@@ -96,7 +96,7 @@ class Extraction(Protocol):
         """Append sentences; with `grow` their features may get rows."""
 
     def count(self, table: _core.TokenTable) -> None:
-        """The same for data that are read again in every pass: only what must be known of all features."""
+        """Counts features of data that are read again in every pass."""
 
 
 class TrainingStructure(Protocol):
@@ -152,7 +152,7 @@ class StructureDecoder(Protocol):
     def ranked_constrained(
         self, block: Block, k: int, constraints: CompiledConstraints, sentences: npt.NDArray[np.uint32]
     ) -> RankedOutputs:
-        """The same of the chosen sentences, of outputs that satisfy constraints as well as can be."""
+        """The k best outputs of the chosen sentences that satisfy constraints as well as can be."""
 
     def constrained(
         self, block: Block, sentence: int, constraints: CompiledConstraints
@@ -166,8 +166,8 @@ class StructureDecoder(Protocol):
         constraints: CompiledConstraints,
         sentences: npt.NDArray[np.uint32],
     ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.uint32], npt.NDArray[np.uint8]]:
-        """Best label ids, changed where they break constraints; for each sentence how often they still do, and
-        whether that is known to be the best."""
+        """Best label ids, changed where they break constraints; for each sentence how often they still do,
+        and whether that is known to be the best."""
 
     def features_of(self, block: Block, sentence: int, ids: Sequence[int]) -> list[Contribution]:
         """The features of an output with their weights."""

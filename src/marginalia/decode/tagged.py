@@ -69,13 +69,13 @@ def tagged(
         found[s] = replace(found[s], broken=answer.broken.get(s, ()), exact=s not in answer.inexact)
     if answer.confidence is None:
         return found
-    said = (
+    before = (
         labels
         if answer.before_abstention is None
         else _core.label_tuples(names, answer.before_abstention, starts)
     )
     confidences = answer.confidence.by_sentence(starts.tolist())
-    return [_with_confidence(*one) for one in zip(found, said, confidences, strict=True)]
+    return [_with_confidence(*one) for one in zip(found, before, confidences, strict=True)]
 
 
 def ranked_sentences(
@@ -107,17 +107,17 @@ def _plain(tokens: Sequence[Any], labels: tuple[str, ...], scheme: str | None) -
 
 
 def _with_confidence(
-    plain: Tagged, said: Sequence[str], confidence: tuple[float, list[float], list[float]]
+    plain: Tagged, before: Sequence[str], confidence: tuple[float, list[float], list[float]]
 ) -> Tagged:
-    """`said`: the labels before the model took some back, whose confidences are given."""
+    """`before`: the labels before the model took some back, whose confidences are given."""
     whole, tokens, spans = confidence
     if plain.scheme is not None:
-        by_span = dict(zip(spans_of(said, plain.scheme), spans, strict=True))
+        by_span = dict(zip(spans_of(before, plain.scheme), spans, strict=True))
         kept = plain.spans
         gone = [(span, p) for span, p in by_span.items() if span not in set(kept)]
     else:
         by_span, kept = {}, ()
-        pairs = zip(said, plain.labels, tokens, strict=True)
+        pairs = zip(before, plain.labels, tokens, strict=True)
         gone = [(Span(i, i + 1, old), p) for i, (old, new, p) in enumerate(pairs) if old != new]
     return replace(
         plain,
@@ -145,7 +145,7 @@ class UserLabels:
         return convert(labels, self._saved.encoding, self._saved.scheme)
 
     def user_ids(self, ids: Ids, block: Block) -> Ids:
-        """The same as numbers into `labels`, for all sentences of a block."""
+        """The labels of all sentences of a block as numbers into `labels`."""
         if self.same:
             return ids
         return self._translation(ids, block.table.sentence_starts)

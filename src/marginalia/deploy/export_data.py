@@ -135,7 +135,7 @@ def _chain(saved: SavedModel) -> dict[str, Any]:
 
 
 def _segments(saved: SavedModel) -> dict[str, Any]:
-    """The same for types of segments, which are known by the labels that begin them."""
+    """The constants of a segment model by types, which are known by the labels that begin them."""
     size = len(saved.labels)
     inside = inside_labels(saved.labels, saved.encoding)
     begin = [label for label in range(size) if inside[label] != label]

@@ -88,7 +88,7 @@ def shrink_on(
     threads: int = 1,
     on_progress: Callable[[Candidate], object] | None = None,
 ) -> Shrunk:
-    """The same with a target in bytes and held-out data that were found."""
+    """`shrink` with a target in bytes and a source of held-out data."""
     _check(target, dev, max_loss, bits)
     shrinker = Shrinker(tagger.saved)
     held_out = None if dev is None else _held_out(dev, threads)

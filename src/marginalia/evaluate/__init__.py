@@ -1,6 +1,6 @@
 """How good is a labelling, and is one better than another: scores, tables, intervals and significance tests.
 
-Columns of labels walk one way: `encode` (strings to ids) -> `conlleval` / `strict` / `tally` (ids to counts)
+Columns of labels go one way: `encode` (strings to ids) -> `conlleval` / `strict` / `tally` (ids to counts)
 -> `scoring` (counts to a `Report`) -> `significance` (two labellings to a `Comparison`). Nothing here reads
 files or prints.
 """

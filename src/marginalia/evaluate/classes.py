@@ -64,7 +64,7 @@ class ClassReport:
         return {"accuracy": self.accuracy, "macro F1": self.macro.f1}
 
     def summary(self) -> str:
-        """The same in a few words."""
+        """The main numbers in a few words."""
         return f"accuracy {self.accuracy:.2f} %, macro F1 {self.macro.f1:.2f}"
 
     def to_json(self) -> dict[str, Any]:

@@ -100,13 +100,13 @@ def right_spans(
     Columns are label ids as for `score_ids`; spans are those of conlleval.
     """
     encoded = from_ids(labels, sentence_starts, gold, predicted)
-    _, (true, said) = chunk_columns(encoded)
+    _, (true, own) = chunk_columns(encoded)
     # Token t of sentence s stands at place t + s + 1 of a framed column.
     place = np.arange(encoded.tokens) + np.searchsorted(encoded.starts, np.arange(encoded.tokens), "right")
     starting = chunk_starts(true)[place - 1]
     ending = np.flatnonzero(chunk_ends(true)[place])
     first = begin.astype(np.intp)
     next_end = np.append(ending, -1)[np.searchsorted(ending, first)]
-    same_type = true.types[place[first]] == said.types[place[first]]
+    same_type = true.types[place[first]] == own.types[place[first]]
     found: Flags = starting[first] & same_type & (next_end + 1 == end)
     return found

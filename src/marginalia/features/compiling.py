@@ -34,7 +34,7 @@ def compile_extractor(
 def compile_segment_extractor(
     program: TemplateProgram, columns: Sequence[str], phrases: Mapping[str, _core.PhraseSet]
 ) -> _core.SegmentExtractor:
-    """The same for templates over segments and over their tokens."""
+    """The extractor of templates over segments and over their tokens."""
     if program.explicit:
         return _core.SegmentExtractor.of_items(len(columns))
     _refuse_items(program)
@@ -62,7 +62,7 @@ def _refuse_items(program: TemplateProgram) -> None:
 def compile_item_extractor(
     program: TemplateProgram, columns: Sequence[str], phrases: Mapping[str, _core.PhraseSet]
 ) -> _core.FeatureExtractor:
-    """The same for templates over whole items, each of which is a token of the tables."""
+    """The extractor of templates over whole items, each of which is a token of the tables."""
     if program.explicit:
         return _core.FeatureExtractor.of_items(len(columns))
     for t in program.templates:

@@ -14,4 +14,4 @@ list({name})({column})[b]/list({name})({column})[e]
 list({name})({column})[b-1]
 list({name})({column})[e+1]
 """
-"""The same for segments."""
+"""Templates over segments for each list of names."""

@@ -1,7 +1,8 @@
 """Ready-made sets of templates, each a text in our language under `sets/`.
 
 They name the columns `word`, `pos` and `chunk`; `word` is the first column if none has that name. Lines
-whose columns the data lack, or whose column is the label, are left out and noted in `TemplateProgram.left_out`.
+whose columns the data lack, or whose column is the label, are left out and noted in
+`TemplateProgram.left_out`.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ _UNNAMED = re.compile(r'[\s()"#]|^$')  # what cannot be the name of a list in te
 def with_dictionary(
     program: TemplateProgram, labels: Sequence[str], column: str, templates: str
 ) -> TemplateProgram:
-    """The program with a phrase list for each label of a dictionary, which `TemplateProgram.dictionary` names."""
+    """The program with a phrase list for each label of a dictionary (`TemplateProgram.dictionary`)."""
     for label in labels:
         if _UNNAMED.search(label):
             raise SettingsError(

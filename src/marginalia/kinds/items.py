@@ -39,19 +39,19 @@ class ItemReader(ExampleReader):
         """By suffix: .csv, .tsv; all others are JSONL."""
         return item_format(path, name)
 
-    def layout(self, saved: SavedModel, said: Reading, *, labelled: bool = True) -> Layout:
-        """As the training data, but for what is said; fields have names in every format."""
-        format = item_format("", said.format or known_suffix(said.file) or saved.format)
+    def layout(self, saved: SavedModel, given: Reading, *, labelled: bool = True) -> Layout:
+        """As the training data, but for what is given; fields have names in every format."""
+        format = item_format("", given.format or known_suffix(given.file) or saved.format)
         check_explicit(saved, format)
         taken = ITEM_FORMATS[format]
         options = {k: v for k, v in saved.options.items() if format == saved.format and k in taken}
-        if said.columns is not None:
+        if given.columns is not None:
             options["header"] = False
-        columns, label = tuple((said.columns or "").split()) or saved.columns, said.label or saved.label
+        columns, label = tuple((given.columns or "").split()) or saved.columns, given.label or saved.label
         partial = saved.settings_as(DataSettings).partial and labelled
-        return Layout(format, columns, label, {**options, **said.options}, partial=partial, items=True)
+        return Layout(format, columns, label, {**options, **given.options}, partial=partial, items=True)
 
-    def keeping(self, layout: Layout, column: str, said: Reading) -> Layout:
+    def keeping(self, layout: Layout, column: str, given: Reading) -> Layout:
         """With a field of classes."""
         return replace(layout, options={**layout.options, "given": column})
 

@@ -41,7 +41,7 @@ class Scores(Protocol):
         """The main numbers by name."""
 
     def summary(self) -> str:
-        """The same in a few words."""
+        """The main numbers in a few words."""
 
     def to_json(self) -> dict[str, Any]:
         """All of it, for `json.dumps`."""

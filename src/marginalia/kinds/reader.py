@@ -47,15 +47,15 @@ class ExampleReader(ABC):
         """The format of labelled files that is called `name`, else by suffix."""
 
     @abstractmethod
-    def layout(self, saved: SavedModel, said: Reading, *, labelled: bool = True) -> Layout:
-        """How to read (labelled) data for a model: as its training data, but for what is said."""
+    def layout(self, saved: SavedModel, given: Reading, *, labelled: bool = True) -> Layout:
+        """How to read (labelled) data for a model: as its training data, but for what is given."""
 
-    def input_layout(self, saved: SavedModel, said: Reading) -> Layout:
+    def input_layout(self, saved: SavedModel, given: Reading) -> Layout:
         """How to read data that a model shall give outputs for."""
-        return self.layout(saved, said, labelled=False)
+        return self.layout(saved, given, labelled=False)
 
     @abstractmethod
-    def keeping(self, layout: Layout, column: str, said: Reading) -> Layout:
+    def keeping(self, layout: Layout, column: str, given: Reading) -> Layout:
         """The layout of input with a column of labels that are to be kept."""
 
     @abstractmethod

@@ -30,30 +30,30 @@ class SentenceReader(ExampleReader):
         """By suffix: .conllu, .jsonl; all others are columns."""
         return format_of(path, name, labelled=True).name
 
-    def layout(self, saved: SavedModel, said: Reading, *, labelled: bool = True) -> Layout:
-        """As the training data, but for what is said."""
-        format = format_of("", said.format or saved.format, labelled=labelled)
+    def layout(self, saved: SavedModel, given: Reading, *, labelled: bool = True) -> Layout:
+        """As the training data, but for what is given."""
+        format = format_of("", given.format or saved.format, labelled=labelled)
         check_explicit(saved, format.name)
         kept = {name: saved.options[name] for name in format.options if name in saved.options}
-        columns, label = _columns(saved, format.name, said.columns, said.label)
-        data, options = saved.settings_as(DataSettings), {**kept, **said.options}
+        columns, label = _columns(saved, format.name, given.columns, given.label)
+        data, options = saved.settings_as(DataSettings), {**kept, **given.options}
         return Layout(format.name, columns, label, options, data.whole_documents, data.partial and labelled)
 
-    def input_layout(self, saved: SavedModel, said: Reading) -> Layout:
+    def input_layout(self, saved: SavedModel, given: Reading) -> Layout:
         """Gold labels and tags are neither needed nor looked at."""
-        layout = self.layout(saved, said, labelled=False)
+        layout = self.layout(saved, given, labelled=False)
         options = dict(layout.options)
-        if layout.format == "segmented" and "tag_separator" not in said.options:
+        if layout.format == "segmented" and "tag_separator" not in given.options:
             options.pop("tag_separator", None)
-        if layout.format == "jsonl" and "misaligned" not in said.options:
+        if layout.format == "jsonl" and "misaligned" not in given.options:
             options["misaligned"] = "drop"
         return replace(layout, options=options)
 
-    def keeping(self, layout: Layout, column: str, said: Reading) -> Layout:
+    def keeping(self, layout: Layout, column: str, given: Reading) -> Layout:
         """With a column of labels, or the spans of JSONL records."""
         known = _LABELLED.get(layout.format, layout.columns)
         if column == "spans" and layout.format == "jsonl":  # what is to be kept must not be dropped
-            return replace(layout, options={**layout.options, "misaligned": "error", **said.options})
+            return replace(layout, options={**layout.options, "misaligned": "error", **given.options})
         if layout.format == "conllu" and column not in known:
             return replace(layout, columns=(*layout.columns, column))
         if column not in known:

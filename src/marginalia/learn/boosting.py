@@ -92,7 +92,7 @@ class Boosting:
         self._setup, self._make = context, make
         self._batches: Batches | None = None
         self._start: _core.SparseRows | None = None
-        self._sum: _core.SparseRows | None = None  # of all rounds, each times its confidence
+        self._sum: _core.SparseRows | None = None  # of all rounds, each times its weight
         self._logs: Vector | None = None  # of the examples' weights, which sum to 1; None: as given
         self._total = 0.0  # of the weights as given
         self._rounds, self._log_bound = 0, 0.0  # also those of a run that is continued

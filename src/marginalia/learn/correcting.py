@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -57,16 +57,26 @@ _SHOWN = 12  # tokens of an example in messages
 
 class LabelledExample(NamedTuple):
     """What is labelled at once: its columns, the labels that are right, in the model's own scheme, and what
-    the model said instead."""
+    the model predicted instead."""
 
     columns: dict[str, list[Any]]
     labels: list[str]
-    said: list[str]
+    predicted: list[str]
 
     @property
     def key(self) -> str:
-        """The same for the same columns."""
+        """Equal for examples with equal columns."""
         return json.dumps(self.columns, sort_keys=True)
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """For the model file, which knows `predicted` as `said`."""
+        return {"columns": self.columns, "labels": self.labels, "said": self.predicted}
+
+    @classmethod
+    def of(cls, record: Mapping[str, Any]) -> LabelledExample:
+        """The example of such a record."""
+        return cls(record["columns"], record["labels"], record["said"])
 
 
 def corrected(tagger: TrainedModel, source: DataSource, margin: float = 1.0) -> tuple[SavedModel, int]:
@@ -83,7 +93,7 @@ def corrected(tagger: TrainedModel, source: DataSource, margin: float = 1.0) -> 
     taught, changed = teacher.result()
     _check_result(taught, [*examples, *earlier])
     record = {
-        "examples": [example._asdict() for example in examples],
+        "examples": [example.record for example in examples],
         "labels": len(saved.labels),
         "updates": updates,
         "margin": wanted,
@@ -117,7 +127,7 @@ def _examples(tagger: TrainedModel, source: DataSource) -> tuple[list[LabelledEx
         if settings.partial:
             refuse_open(block, source.layout.label, "a correction says what is right")
         ids, unit = numbering.add(block), source.units(block)
-        said = tagger.decoder.best(_bare(tagger, unit))
+        predicted = tagger.decoder.best(_bare(tagger, unit))
         names = numbering.labels
         starts = unit.table.sentence_starts.tolist()
         for sentence, (first, last) in zip(unit.sentences(), pairwise(starts), strict=True):
@@ -125,9 +135,8 @@ def _examples(tagger: TrainedModel, source: DataSource) -> tuple[list[LabelledEx
                 columns = {name: sentence.columns[name] for name in sorted(tagger.feature_columns)}
                 columns = json.loads(json.dumps(columns, sort_keys=True))  # as the file will have them
                 right = [names[i] for i in ids[first:last].tolist()]
-                found.append(
-                    LabelledExample(columns, right, [saved.labels[i] for i in said[first:last].tolist()])
-                )
+                own = [saved.labels[i] for i in predicted[first:last].tolist()]
+                found.append(LabelledExample(columns, right, own))
     if not found:
         raise DataError("found no labelled sentences, expected at least one", file=source.name)
     return _without_doubles(found), _completed(numbering.labels, saved)
@@ -160,7 +169,7 @@ def _earlier(
     found: dict[str, tuple[LabelledExample, float]] = {}
     for record in saved.corrections:
         for one in record["examples"]:
-            example = LabelledExample(one["columns"], one["labels"], one["said"])
+            example = LabelledExample.of(one)
             found[example.key] = example, record["margin"]
     forgotten = 0
     for example in examples:
@@ -335,7 +344,7 @@ def lead_of(tagger: TrainedModel, number: int) -> float:
     """By how much the right outputs of a correction exceed all others in score, at least."""
     leads = []
     for one in tagger.saved.corrections[number]["examples"]:
-        example = LabelledExample(one["columns"], one["labels"], one["said"])
+        example = LabelledExample.of(one)
         block, right = _packed([example], tuple(example.columns)), _ids([example], tagger.saved.labels)
         outputs = tagger.decoder.k_best(block, 0, 2)
         others = [score for ids, score in outputs if (ids != right).any()]

@@ -61,18 +61,18 @@ def has_bound(recipe: Recipe, threads: int) -> bool:
     return not mixes and settings.penalty[1] == 0.0 and not any(settings.dropout_chances)
 
 
-def bound_of(found: dict[str, Any]) -> dict[str, Any]:
+def bound_of(diagnostics: dict[str, Any]) -> dict[str, Any]:
     """The bound on a perceptron's mistakes, and whether they stayed within it, if the data are separable."""
-    if not found.get("separable"):
+    if not diagnostics.get("separable"):
         return {}
-    bound = (found["largest_difference"] / found["relative_margin"]) ** 2
-    return {"mistake_bound": bound, "within_bound": bool(found["mistakes"] <= bound * (1 + 1e-6))}
+    bound = (diagnostics["largest_difference"] / diagnostics["relative_margin"]) ** 2
+    return {"mistake_bound": bound, "within_bound": bool(diagnostics["mistakes"] <= bound * (1 + 1e-6))}
 
 
-def boosting_of(round: Round, found: dict[str, Any]) -> dict[str, Any]:
+def boosting_of(round: Round, diagnostics: dict[str, Any]) -> dict[str, Any]:
     """The bound on the share of training examples that a boosted model gets wrong, and whether it holds."""
     summary: dict[str, Any] = {"error_bound": round.bound}
-    if "share_not_separated" in found and round.bound is not None:
-        within = found["share_not_separated"] <= round.bound * (1 + 1e-6)
+    if "share_not_separated" in diagnostics and round.bound is not None:
+        within = diagnostics["share_not_separated"] <= round.bound * (1 + 1e-6)
         summary["within_error_bound"] = bool(within)
     return summary

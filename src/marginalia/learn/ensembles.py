@@ -19,12 +19,12 @@ def _learn_together(
 ) -> Iterator[Counts]:
     """All runs through their batches, slice by slice side by side; counts are sums, sentences a share."""
     own = [Counts() for _ in runs]
-    walks = [run.learn(batch, c) for run, batch, c in zip(runs, batches, own, strict=True)]
+    passes = [run.learn(batch, c) for run, batch, c in zip(runs, batches, own, strict=True)]
     before = replace(counts)
-    going: list[Any] = list(walks)
+    going: list[Any] = list(passes)
     while going:
-        still = list(in_order(lambda walk: next(walk, None) is not None, going, threads))
-        going = [walk for walk, more in zip(going, still, strict=True) if more]
+        still = list(in_order(lambda one: next(one, None) is not None, going, threads))
+        going = [one for one, more in zip(going, still, strict=True) if more]
         vars(counts).update(vars(before))
         for c in own:
             counts.add(vars(c))

@@ -160,11 +160,11 @@ class Labeler:
         return [self._fitted.marginals(x) for x in X]
 
     def predict_marginals(self, X: Iterable[Any]) -> list[list[dict[str, float]]]:
-        """The same as a dictionary from labels to probabilities for each token."""
+        """P(label | sequence) as a dictionary from labels to probabilities for each token."""
         return [self.predict_marginals_single(x) for x in X]
 
     def predict_marginals_single(self, x: Any) -> list[dict[str, float]]:
-        """The same of one sequence."""
+        """P(label | sequence) of each token of one sequence."""
         rows = self._fitted.marginals(x).tolist()
         return [dict(zip(self.marginal_labels_, row, strict=True)) for row in rows]
 

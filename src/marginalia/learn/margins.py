@@ -35,5 +35,5 @@ def _in_parts(examples: StructureBatch, rows: _core.SparseRows, size: int, threa
 
 
 def given_weights(batch: TrainingBatch) -> Vector:
-    """How much each example of a batch counts, as the user said."""
+    """How much each example of a batch counts, as the user set it."""
     return batch.sample_weights if len(batch.sample_weights) else np.ones(batch.examples.sentences)

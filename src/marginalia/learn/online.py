@@ -1,4 +1,5 @@
-"""Online learners at work: a rule, its weights and its steps. The rules are in core/learn/update_rules.hpp, the
+"""Online learners at work: an update rule, its weights and its steps. The rules are in
+core/learn/update_rules.hpp, the
 formulas in docs/learners.md and docs/regularisers.md."""
 
 from __future__ import annotations

@@ -123,7 +123,7 @@ class PreparedFeatures:
         return lambda index: kind.extraction(compiled, index, options)
 
     def for_training(self, recipe: Recipe, layout: Layout) -> MakeExtraction:
-        """The same as training sees them, which may not see all phrases of a dictionary."""
+        """How training takes features from data: it may not see all phrases of a dictionary."""
         hidden = recipe.settings.features.dictionary_dropout
         lists = {name: self.phrases[name] for name in self.program.dictionary}
         thinned = {name: phrases.thinned(hidden, recipe.seed) for name, phrases in lists.items()}

@@ -136,13 +136,13 @@ Batches = Callable[[], Iterator[TrainingBatch]]
 class Round:
     """A round of boosting: several passes that together make the model better.
 
-    When it is `over`, `confidence` is its factor in the sum of all rounds, and `bound` what the share of
+    When it is `over`, `round_weight` is its factor in the sum of all rounds, and `bound` what the share of
     wrong training examples cannot exceed.
     """
 
     number: int
     over: bool = False
-    confidence: float | None = None
+    round_weight: float | None = None
     bound: float | None = None
 
 

@@ -39,8 +39,8 @@ class Progress:
     """How far training is: a pass under way, or (`finished`) a pass just done with its dev score.
 
     `error` is the share of wrongly labelled tokens in percent, of learners that look for outputs; `loss` what
-    others minimise. With boosting, `round` is the round of the pass; at its end there are its `confidence`
-    and the `bound` that the share of wrong training examples cannot exceed.
+    others minimise. With boosting, `round` is the round of the pass; at its end there are its
+    `round_weight` and the `bound` that the share of wrong training examples cannot exceed.
     """
 
     number: int
@@ -55,12 +55,12 @@ class Progress:
     best: bool = False
     loss: float | None = None
     round: int | None = None
-    confidence: float | None = None
+    round_weight: float | None = None
     bound: float | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """For the model's history and for `--json`."""
-        return asdict(self)
+        """For the model's history and for `--json`, whose files know `round_weight` as `confidence`."""
+        return {"confidence" if name == "round_weight" else name: x for name, x in asdict(self).items()}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -261,7 +261,7 @@ class Training:
             best,
             counts.loss if LEARNERS[self.recipe.learner].has_loss else None,
             round.number or None,
-            round.confidence,
+            round.round_weight,
             round.bound,
         )
 

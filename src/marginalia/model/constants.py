@@ -66,7 +66,7 @@ def _moved_constants(places: npt.NDArray[np.int64], old: int, new: int) -> npt.N
 
 
 def _moved_pairs(outputs: npt.NDArray[np.int64], old: int, new: int) -> npt.NDArray[np.int64]:
-    """The same of the outputs of features of two labels."""
+    """Outputs of features of two labels, renumbered for another number of labels."""
     last, label = np.divmod(outputs, old)
     if new < old and ((last >= new) | (label >= new)).any():
         raise ValueError("weights: a label is not there any more")

@@ -50,11 +50,15 @@ class Change:
 @dataclass(frozen=True, slots=True)
 class CorrectedExample:
     """What was corrected: its tokens (of explicit attributes: their names, cut short), the right labels, and
-    what the model had said."""
+    what the model had predicted."""
 
     tokens: tuple[str, ...]
     labels: tuple[str, ...]
-    said: tuple[str, ...]
+    predicted: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data; files and `--json` know `predicted` as `said`."""
+        return {"tokens": self.tokens, "labels": self.labels, "said": self.predicted}
 
 
 @dataclass(frozen=True)
@@ -75,7 +79,7 @@ class Correction:
 
     def to_json(self) -> dict[str, Any]:
         """Plain data."""
-        return asdict(self)
+        return asdict(self) | {"examples": tuple(one.to_json() for one in self.examples)}
 
 
 class Changed(NamedTuple):
@@ -126,14 +130,14 @@ def _check_record(record: dict[str, Any]) -> None:
     for example in record["examples"]:
         if not isinstance(example, dict):
             raise TypeError("corrections: an example is not a record")
-        labels, said, columns = (example[name] for name in ("labels", "said", "columns"))
+        labels, predicted, columns = (example[name] for name in ("labels", "said", "columns"))
         if not isinstance(columns, dict) or not columns:
             raise TypeError("corrections: an example has no columns")
-        if not all(isinstance(names, list) for names in (labels, said, *columns.values())):
+        if not all(isinstance(names, list) for names in (labels, predicted, *columns.values())):
             raise TypeError("corrections: an example is not made of lists")
-        if not all(isinstance(name, str) for name in (*labels, *said)):
+        if not all(isinstance(name, str) for name in (*labels, *predicted)):
             raise TypeError("corrections: a label is not a text")
-        if {len(values) for values in (said, *columns.values())} != {len(labels)}:
+        if {len(values) for values in (predicted, *columns.values())} != {len(labels)}:
             raise ValueError("corrections: an example has columns of different lengths")
 
 

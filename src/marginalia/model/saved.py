@@ -96,7 +96,7 @@ class SavedModel:
         return self.width_of(len(self.labels))
 
     def width_of(self, labels: int) -> int:
-        """The same if there were so many labels."""
+        """How many outputs a feature's row would have with so many labels."""
         return labels if self.row_width is None else self.row_width
 
     def feature_names(self) -> list[str] | None:

@@ -22,7 +22,7 @@ class AnsweredLabels:
 
     def __init__(self, model: LabelModel, block: Block, label: str, part: str = "tokens") -> None:
         self._block, self._model, self._part = block, model, part
-        self._ids, said = model.best_ids(block)
+        self._ids, predicted = model.best_ids(block)
         if model.saved.settings_as(DataSettings).partial:
             refuse_open(block, label, SCORED)
         names, gold = block.table.distinct(block.index(label))
@@ -31,8 +31,8 @@ class AnsweredLabels:
         gold = np.array([numbers[name] for name in names], np.int32)[gold]
         starts = block.table.sentence_starts
         sure = model.confidence_of(block, self._ids, 1.0)
-        spans = right_spans(gold, said, labels, starts[:-1], sure.span_begin, sure.span_end)
-        self.right = {part: gold == said, "spans": spans}
+        spans = right_spans(gold, predicted, labels, starts[:-1], sure.span_begin, sure.span_end)
+        self.right = {part: gold == predicted, "spans": spans}
 
     def at(self, temperature: float) -> dict[str, Numbers]:
         """How sure tokens and spans are."""
@@ -47,10 +47,10 @@ def differences(before: LabelModel, after: LabelModel, block: Block, label: str)
     old, new = (model.best_ids(block)[1] for model in (before, after))
     right, tokens = _right(before, block, label), block.readable(after.feature_columns[0])
     for number, (first, last) in enumerate(pairwise(block.table.sentence_starts.tolist()), 1):
-        said = tuple(before.labels[i] for i in old[first:last].tolist())
+        predicted = tuple(before.labels[i] for i in old[first:last].tolist())
         now = tuple(after.labels[i] for i in new[first:last].tolist())
-        if said != now:
-            yield Difference(number, tuple(tokens[first:last]), tuple(right[first:last]), said, now)
+        if predicted != now:
+            yield Difference(number, tuple(tokens[first:last]), tuple(right[first:last]), predicted, now)
 
 
 def _right(model: LabelModel, block: Block, label: str) -> list[str]:
