@@ -105,7 +105,7 @@ class ExtractionSpace {
   std::size_t used_ = 0;
   std::string texts_;
   std::vector<std::uint32_t> rows_;    // rows, by one-value template of the column
-  std::vector<std::uint64_t> hashes_;  // of strings, as Program::ColumnLayout says
+  std::vector<std::uint64_t> hashes_;  // of strings, as FeatureExtractor::ColumnLayout says
   std::vector<Hashed> grid_;           // [tokens][sources] of the current sentence, but for values of columns
   std::vector<Known> known_;           // [tokens][columns] of the current sentence
   Identity ids_of_;                    // another one whenever ids start anew

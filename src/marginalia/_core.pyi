@@ -133,7 +133,9 @@ class TokenTable:
         """A table with one sentence per document."""
 
     def as_items(self, lines: Sequence[int] = []) -> TokenTable:
-        """The same tokens, each a sentence of its own, read in these lines."""
+        """
+        The tokens of the table, each a sentence of its own, read in these lines.
+        """
 
 def parse_columns(
     text: bytes,
@@ -216,7 +218,7 @@ def evaluate_attribute(function: str, argument: str, value: str) -> str | None:
 
 @overload
 def evaluate_attribute(function: str, argument: str, value: bytes) -> bytes | None:
-    """The same for bytes, which need not be valid UTF-8."""
+    """An attribute of bytes, which need not be valid UTF-8."""
 
 def unicode_tables() -> tuple[NDArray[numpy.uint32], NDArray[numpy.int32]]:
     """
@@ -381,7 +383,7 @@ class SparseRows:
         known: int = 0,
     ) -> dict[str, Any]:
         """
-        The arrays of a finished model, without what is zero (but for the first rows, so many, which stay); of the contributions at most so many of a weight (0: all), out of so many examples.
+        The arrays of a finished model, without what is zero (but for the first rows, so many, which stay); of the provenance at most so many of a weight (0: all), out of so many examples.
         """
 
     def flat(self) -> tuple[NDArray[numpy.uint32], NDArray[numpy.float32], NDArray[numpy.uint32]]:
@@ -664,7 +666,9 @@ class ChainModel:
     def voted(
         self, extractor: FeatureExtractor, table: TokenTable, k: int, space: ChainSpace
     ) -> NDArray[numpy.int32]:
-        """The same by vote of all versions of the weights among the k best."""
+        """
+        Labels by vote of all versions of the weights among the k best outputs.
+        """
 
     def constrain(
         self,
@@ -723,7 +727,7 @@ class ChainModel:
         space: ChainSpace,
     ) -> tuple[NDArray[numpy.int32], NDArray[numpy.float64], NDArray[numpy.uint32], NDArray[numpy.uint8]]:
         """
-        The same of chosen sentences under constraints, `labels` being the best ones without; by sentence how often the outputs break constraints, and whether that is known to be the best.
+        The k best outputs of chosen sentences under constraints, `labels` being the best ones without; by sentence how often the outputs break constraints, and whether that is known to be the best.
         """
 
     def differing_features(
@@ -920,7 +924,9 @@ class SegmentModel:
     def voted(
         self, extractor: SegmentExtractor, table: TokenTable, k: int, space: SegmentSpace
     ) -> NDArray[numpy.int32]:
-        """The same by vote of all versions of the weights among the k best."""
+        """
+        Labels by vote of all versions of the weights among the k best outputs.
+        """
 
     def constrain(
         self,
@@ -979,7 +985,7 @@ class SegmentModel:
         space: SegmentSpace,
     ) -> tuple[NDArray[numpy.int32], NDArray[numpy.float64], NDArray[numpy.uint32], NDArray[numpy.uint8]]:
         """
-        The same of chosen sentences under constraints, `labels` being the best ones without; by sentence how often the outputs break constraints, and whether that is known to be the best.
+        The k best outputs of chosen sentences under constraints, `labels` being the best ones without; by sentence how often the outputs break constraints, and whether that is known to be the best.
         """
 
     def differing_features(
@@ -1051,7 +1057,9 @@ class SingleModel:
     def voted(
         self, extractor: FeatureExtractor, table: TokenTable, k: int, space: SingleSpace
     ) -> NDArray[numpy.int32]:
-        """The same by vote of all versions of the weights among the k best."""
+        """
+        Labels by vote of all versions of the weights among the k best outputs.
+        """
 
     def scores(
         self, extractor: FeatureExtractor, table: TokenTable, space: SingleSpace
@@ -1072,7 +1080,7 @@ def dot(
     a: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
 ) -> float:
-    """The same sum on every machine."""
+    """A sum in a fixed order: equal on every machine."""
 
 def tiers() -> dict[str, str]:
     """
@@ -1380,7 +1388,7 @@ class Lbfgs:
     def value(self) -> float: ...
     @property
     def gradient_norm(self) -> float: ...
-    def tell(
+    def update(
         self,
         value: float,
         gradient: Annotated[

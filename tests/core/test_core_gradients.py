@@ -144,7 +144,7 @@ def test_the_optimum_of_a_likelihood(local: bool, l1: float) -> None:
         x = optimiser.x
         log_z, means = likelihood.at(x)
         value = log_z - float(likelihood.rows.weights @ likelihood.observed) + 0.2 * float(x @ x)
-        if optimiser.tell(value, means - likelihood.observed + 0.4 * x) == "stuck":
+        if optimiser.update(value, means - likelihood.observed + 0.4 * x) == "stuck":
             break
     likelihood.x = optimiser.best
     expected = enumerated(likelihood)

@@ -43,7 +43,7 @@ def minimised(optimiser: _core.Lbfgs, function: Function, most: int = 1_000) -> 
     """All answers until it is stuck or as good as done."""
     answers = []
     while len(answers) < most and (not answers or optimiser.gradient_norm > 1e-10):
-        answers.append(optimiser.tell(*function(optimiser.x)))
+        answers.append(optimiser.update(*function(optimiser.x)))
         if answers[-1] == "stuck":
             break
     return answers
@@ -117,7 +117,7 @@ def test_iterations_never_go_up(seed: int, l1: float, n: int) -> None:
     optimiser = _core.Lbfgs(30 * np.random.default_rng(seed).normal(size=n), 5, l1)
     last, point = np.inf, optimiser.x
     for _ in range(200):
-        answer = optimiser.tell(*function(optimiser.x))
+        answer = optimiser.update(*function(optimiser.x))
         if answer == "stuck":
             break
         if answer == "stepped":
@@ -143,17 +143,17 @@ def test_resumed_runs_go_on_exactly(seed: int, l1: float, stop: int, steep: bool
         function = lambda x: tuple(1e3 * part for part in plain(x))  # noqa: E731
     whole = _core.Lbfgs(np.random.default_rng(seed).normal(size=8), 4, l1)
     for _ in range(stop):
-        whole.tell(*function(whole.x))
+        whole.update(*function(whole.x))
     part = resumed(whole.state(), 4, l1)
     for _ in range(15):
         assert part.x.tobytes() == whole.x.tobytes()
         assert (part.value, part.best.tobytes()) == (whole.value, whole.best.tobytes())
         assert part.gradient_norm == whole.gradient_norm
         value, gradient = function(whole.x)
-        if whole.tell(value, gradient) == "stuck":
-            assert part.tell(value, gradient) == "stuck"
+        if whole.update(value, gradient) == "stuck":
+            assert part.update(value, gradient) == "stuck"
             return
-        part.tell(value, gradient)
+        part.update(value, gradient)
 
 
 def test_trials_happen_and_are_kept() -> None:
@@ -163,7 +163,7 @@ def test_trials_happen_and_are_kept() -> None:
         function, *_ = quadratic(seed, 6, 4.0)
         optimiser = _core.Lbfgs(np.zeros(6), 4, 0.0)
         for _ in range(12):
-            optimiser.tell(*function(optimiser.x))
+            optimiser.update(*function(optimiser.x))
             kept += optimiser.state()["trials"] > 0
     assert kept > 10
 
@@ -172,21 +172,21 @@ def test_a_smaller_memory_after_resuming() -> None:
     function, *_ = quadratic(3, 8)
     optimiser = _core.Lbfgs(np.zeros(8), 6, 0.0)
     for _ in range(12):
-        optimiser.tell(*function(optimiser.x))
+        optimiser.update(*function(optimiser.x))
     assert len(optimiser.state()["steps"]) == 6
     again = resumed(optimiser.state(), 2, 0.0)
     for _ in range(4):
-        again.tell(*function(again.x))
+        again.update(*function(again.x))
     assert len(again.state()["steps"]) <= 2
 
 
 def test_the_minimum_is_where_it_starts() -> None:
     function, *_ = quadratic(1, 5)
     optimiser = _core.Lbfgs(np.zeros(5), 6, 1e6)
-    assert optimiser.tell(*function(optimiser.x)) == "stuck"  # with such an l1 nothing pays
+    assert optimiser.update(*function(optimiser.x)) == "stuck"  # with such an l1 nothing pays
     assert not optimiser.best.any()
     flat = _core.Lbfgs(np.ones(3), 6, 0.0)
-    assert flat.tell(2.0, np.zeros(3)) == "stuck"
+    assert flat.update(2.0, np.zeros(3)) == "stuck"
     assert flat.value == 2.0
 
 
@@ -207,7 +207,7 @@ def test_what_does_not_fit_is_refused() -> None:
         with pytest.raises(ValueError):
             _core.Lbfgs(np.zeros(3), memory, l1)
     with pytest.raises(ValueError):
-        _core.Lbfgs(np.zeros(3), 6, 0.0).tell(1.0, np.zeros(2))
+        _core.Lbfgs(np.zeros(3), 6, 0.0).update(1.0, np.zeros(2))
     x, one = np.zeros(3), [np.zeros(3)]
     with pytest.raises(ValueError):
         _core.Lbfgs.resumed(x, x[1:], 0.0, 1.0, 0, [], [], 6, 0.0)

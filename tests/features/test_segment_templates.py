@@ -258,5 +258,5 @@ def piece(anchor: str, source: int = 0, offset: int = 0, ends: tuple[str, ...] =
     ],
 )
 def test_the_core_refuses_what_makes_no_sense(pieces: list[Piece]) -> None:
-    with pytest.raises(ValueError, match="program: "):
+    with pytest.raises(ValueError, match="extractor: "):
         _core.SegmentExtractor([("column", "", 0, 0)], [pieces], [], 1)

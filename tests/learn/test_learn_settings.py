@@ -18,6 +18,7 @@ from marginalia.decode.structures import STRUCTURES
 from marginalia.features.settings import FeatureSettings
 from marginalia.learn import make_recipe, prepare
 from marginalia.learn.learners import LEARNERS, CrfSettings, MarginSettings
+from marginalia.learn.provenance import ProvenanceSettings
 from marginalia.learn.recipe import declared
 
 Toys = Callable[..., Any]
@@ -115,6 +116,13 @@ def test_an_old_name_is_understood(toys: Toys) -> None:
     assert replace(new.saved, settings=earlier).settings_as(VoteSettings).vote_candidates == 7
     assert mg.Tagger(replace(new.saved, settings=earlier)).tag(toys(1)[0][0]) == new.tag(toys(1)[0][0])
     assert mg.Labeler(candidates=7).get_params()["candidates"] == 7
+
+
+def test_the_old_name_of_contributions_is_understood(toys: Toys) -> None:
+    new = mg.train(toys(6), passes=1, provenance=True, contributions=3)
+    assert mg.train(toys(6), passes=1, provenance=True, lessons=3).to_bytes() == new.to_bytes()
+    earlier = {name.replace("contributions", "lessons"): v for name, v in new.saved.settings.items()}
+    assert replace(new.saved, settings=earlier).settings_as(ProvenanceSettings).contributions == 3
 
 
 def test_learners_have_their_own_defaults() -> None:

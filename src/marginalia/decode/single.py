@@ -64,14 +64,12 @@ class SingleDecoder(Decoder[_core.SingleShape]):
         number."""
         scores = self.class_scores(block)
         broken = np.zeros(scores.shape, np.uint32) if violations is None else violations
-        least = broken.min(axis=1)
-        allowed = np.where(broken == least[:, None], scores, -np.inf)
+        low = broken.min(axis=1)
+        allowed = np.where(broken == low[:, None], scores, -np.inf)
         order = np.argsort(-allowed, axis=1, kind="stable")[:, :k]
         top = np.take_along_axis(allowed, order, axis=1)
         ids = np.where(np.isinf(top), order[:, :1], order).astype(np.int32).T
-        return RankedOutputs(
-            ids, np.where(np.isinf(top), np.nan, top).T, least, np.ones(len(least), np.uint8)
-        )
+        return RankedOutputs(ids, np.where(np.isinf(top), np.nan, top).T, low, np.ones(len(low), np.uint8))
 
     def ranked_constrained(
         self, block: Block, k: int, constraints: CompiledConstraints, sentences: npt.NDArray[np.uint32]

@@ -189,19 +189,19 @@ class LikelihoodRun:
             yield counts
 
     def end_pass(self, counts: Counts) -> None:
-        """Tell the optimiser what the sums are, and take the point it wants next."""
+        """Update the optimiser with the sums, and take the point it wants next."""
         x, l2 = self._optimiser.x * self._scale, self._settings.l2
         value = self._log_z - _core.dot(self._rows.weights, self._observed) + l2 / 2 * _core.dot(x, x)
         self._gradient += l2 * x - self._observed
         self._gradient *= self._scale
-        answer = self._optimiser.tell(value, self._gradient)
+        status = self._optimiser.update(value, self._gradient)
         self._gradient.fill(0.0)
         self._log_z = 0.0
         self._rows.weights = self._optimiser.x * self._scale
         counts.loss = self._optimiser.value
-        if answer == "stepped":
+        if status == "stepped":
             self._values.append(self._optimiser.value)
-        self.converged = answer == "stuck" or self._is_flat()
+        self.converged = status == "stuck" or self._is_flat()
 
     def _is_flat(self) -> bool:
         values, tolerance = self._values, self._settings.tolerance
