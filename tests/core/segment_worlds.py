@@ -56,7 +56,7 @@ class SegmentWorld:
     def __post_init__(self) -> None:
         self.shape = self.types.shape()
         self.labels: int = self.shape.labels
-        self.templates, self.program = compiled(self.lines)
+        self.templates, self.extractor = compiled(self.lines)
         self._names: Any = cache(self._names_of)
 
     def table(self) -> _core.TokenTable:
@@ -65,11 +65,11 @@ class SegmentWorld:
     def batch(
         self, examples: _core.SegmentExamples, index: _core.FeatureIndex, costs: np.ndarray | None = None
     ) -> _core.SegmentBatch:
-        return _core.SegmentBatch(self.shape, self.program, examples, index, self.open, costs)
+        return _core.SegmentBatch(self.shape, self.extractor, examples, index, self.open, costs)
 
     def examples(self, index: _core.FeatureIndex) -> _core.SegmentExamples:
         examples = _core.SegmentExamples(True)
-        examples.add(self.program, self.table())
+        examples.add(self.extractor, self.table())
         for outputs in self.met if self.open else [self.gold]:
             self.set_gold(examples, outputs)
             self.batch(examples, index).count_features()

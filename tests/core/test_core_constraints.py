@@ -278,7 +278,7 @@ def test_no_legal_output_at_all() -> None:
         (2, np.zeros(4, np.uint8), np.ones((1, 18), np.uint8), [], [], [], [(2, 0)]),
     ],
 )
-def test_rules_that_do_not_fit_are_refused(parts: tuple[Any, ...]) -> None:
+def test_constraint_sets_that_do_not_fit_are_refused(parts: tuple[Any, ...]) -> None:
     with pytest.raises(ValueError, match="do not fit"):
         _core.ConstraintSet(*parts)
 
@@ -286,12 +286,12 @@ def test_rules_that_do_not_fit_are_refused(parts: tuple[Any, ...]) -> None:
 @pytest.mark.parametrize(
     ("tokens", "spans"), [([3, 0], []), ([0, 1], []), ([0], []), ([], [1, 0, 0]), ([], [0, 3, 0]), ([], [0])]
 )
-def test_places_that_do_not_fit_are_refused(tokens: list[int], spans: list[int]) -> None:
+def test_placed_constraints_that_do_not_fit_are_refused(tokens: list[int], spans: list[int]) -> None:
     shape = _core.ChainShape(2, 1, True, *(np.ones(n, np.uint8) for n in (2, 4, 2)), True)
     lattice = _core.Lattice(shape, np.zeros(6), np.zeros(0), np.zeros(shape.constants))
     constraint_set = _core.ConstraintSet(2, np.zeros(4, np.uint8), np.ones((1, 18), np.uint8), [], [], [], [])
-    with pytest.raises(ValueError, match="do not fit"):
+    with pytest.raises(ValueError, match="not fit"):
         lattice.constrained(constraint_set, np.array(tokens, np.uint32), np.array(spans, np.uint32))
     other = _core.ConstraintSet(1, np.zeros(1, np.uint8), np.ones((1, 9), np.uint8), [], [], [], [])
-    with pytest.raises(ValueError, match="do not fit"):
+    with pytest.raises(ValueError, match="not fit"):
         lattice.constrained(other, np.zeros(0, np.uint32), np.zeros(0, np.uint32))

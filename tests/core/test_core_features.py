@@ -130,14 +130,14 @@ def test_ways_to_the_same_examples(world: World, least: int) -> None:
     """Growing then cutting = counting, cutting and then reading = reading sentence by sentence."""
     grown, counted = _core.FeatureIndex(True), _core.FeatureIndex(True)
     first, second, third = _core.ExampleRows(), _core.ExampleRows(), _core.ExampleRows()
-    first.add_growing(world.program, world.table(), grown)
+    first.add_growing(world.extractor, world.table(), grown)
     grown.cut(least, [first])
     for sentence in world.sentences:
-        counted.count(world.program, table_of([sentence]))
+        counted.count(world.extractor, table_of([sentence]))
     counted.cut(least, [])
-    second.add_known(world.program, world.table(), counted)
+    second.add_known(world.extractor, world.table(), counted)
     for sentence in world.sentences:
-        third.add_known(world.program, table_of([sentence]), grown)
+        third.add_known(world.extractor, table_of([sentence]), grown)
     expected = learned(world, grown, first)
     assert learned(world, counted, second) == expected
     assert learned(world, grown, third) == expected
@@ -219,7 +219,7 @@ def test_programs_that_do_not_fit_are_refused() -> None:
 def test_examples_of_different_kinds_do_not_mix() -> None:
     world = random_world(2, 2, 1, edges=False, transitions=True, masked=False)
     index, examples = _core.FeatureIndex(False), _core.ExampleRows()
-    examples.add_growing(world.program, world.table(), index)
+    examples.add_growing(world.extractor, world.table(), index)
     with pytest.raises(ValueError):
         examples.add_growing(extractor_of(True), world.table(), index)
     small = _core.FeatureIndex(False)
