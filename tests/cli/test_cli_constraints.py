@@ -66,7 +66,7 @@ def test_many_that_cannot_be_met_are_counted(run: Run, model: Path, data: Path) 
     assert status == 0
     sentences = len(last_column(out))
     assert sentences > 10
-    assert told.count("no labels meet") == 10
+    assert told.count("no labels satisfy") == 10
     assert f"… and {sentences - 10} more of {sentences} sentences" in told
 
 

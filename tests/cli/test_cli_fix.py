@@ -33,7 +33,7 @@ def test_a_sentence(run: Run, model: Path, data: Path, tmp_path: Path) -> None:
     assert lines[0].split() == COLUMNED["word"]
     assert lines[1].split() == ["said", *SAID]
     assert lines[2].split() == ["now", *RIGHT]
-    expected = mg.load(model).fix(COLUMNED, RIGHT, check=data / "dev.txt").report
+    expected = mg.load(model).fix(COLUMNED, RIGHT, check=data / "dev.txt").correction_report
     assert expected is not None
     assert lines[3].startswith(f"{len(expected.changes)} weights changed in {expected.updates} step")
     assert lines[4].split()[:3] == [
@@ -88,7 +88,7 @@ def test_json(run: Run, model: Path, data: Path, tmp_path: Path) -> None:
     )
     assert code == 0
     found = json.loads(out)
-    report = mg.load(model).fix(COLUMNED, RIGHT, check=data / "dev.txt").report
+    report = mg.load(model).fix(COLUMNED, RIGHT, check=data / "dev.txt").correction_report
     assert report is not None
     assert found == {"model": str(model), "output": str(fixed)} | json.loads(json.dumps(report.to_json()))
     assert found["examples"] == [{"tokens": COLUMNED["word"], "labels": list(RIGHT), "said": list(SAID)}]

@@ -123,7 +123,7 @@ def test_what_is_not_kept_is_summed_up(most: int) -> None:
         trained.learn(_core.UpdateRule.perceptron(), _core.permutation(12, seed))
     provenance = trained.weights.provenance(trained.step)
     arrays = trained.rows().freeze(
-        trained.index, world.labels, contributions=provenance, most=most, examples=len(world.sentences)
+        trained.index, world.labels, provenance=provenance, most=most, examples=len(world.sentences)
     )
     ends = arrays["lesson_end"].astype(int)
     counts = np.diff(ends, prepend=0)

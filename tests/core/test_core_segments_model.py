@@ -137,7 +137,7 @@ def test_threads_with_spaces_of_their_own() -> None:
         assert all(pool.map(work, range(4)))
 
 
-def test_a_space_serves_many_models_and_programs() -> None:
+def test_a_space_serves_many_models_and_extractors() -> None:
     """What a space remembers must not reach another model or extractor that is made where one died."""
     space, table = _core.SegmentSpace(), table_of([[("w1", "t1"), ("w2", "t0"), ("w4", "t2")] * 3])
     for seed in range(30):

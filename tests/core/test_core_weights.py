@@ -40,7 +40,8 @@ def restored(trained: Trained, kind: tuple[str, float]) -> Trained:
     """Another table in the same state."""
     state = trained.weights.state()
     copy = trained.world.untrained(*kind, True)
-    parts = [state["outputs"], state["weights"], state["totals"], state.get("paid", NONE), state["variances"]]
+    parts = [state["outputs"], state["weights"], state["totals"]]
+    parts += [state.get("paid", NONE), state.get("variances", NO_FLOATS)]  # without weights there are none
     copy.weights.restore(copy.index, copy.world.labels, rows_of(state), *parts, float(state["due"][0]))
     copy.step = trained.step
     return copy

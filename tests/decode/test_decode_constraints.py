@@ -1,4 +1,4 @@
-"""Constraints in words: what users get is the best of all outputs that meet them, for every structure."""
+"""Constraints in words: what users get is the best of all outputs that satisfy them, for every structure."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ PAIR = (["a", "b"], ["B-X", "O"])
     [
         ({"pases": 3}, "unknown setting 'pases'. Did you mean 'passes'?"),
         ({"cut_off": 3}, "Did you mean 'cutoff'?"),
-        ({"xyzzy": 3}, "Expected one of: average, boost, bpm-init, class-weights, cutoff"),
+        ({"xyzzy": 3}, "Expected one of: average, boost, bpm-init, class-weights, contributions, cutoff"),
         ({"l1_cumulativ": 3}, "unknown setting 'l1-cumulativ'. Did you mean 'l1-cumulative'?"),
         ({"rate": 0.1}, "setting 'rate' is one of crf, not of perceptron."),
         (
