@@ -9,8 +9,8 @@
 #include <span>
 #include <vector>
 
-#include "search/hypotheses.hpp"
 #include "search/labels.hpp"
+#include "search/marginals.hpp"
 
 namespace marginalia {
 

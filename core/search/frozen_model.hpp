@@ -9,8 +9,8 @@
 //   scores were asked for last: a function of
 //                                             an output y and f, which calls f(row, output in the row, count)
 //   paths(scores)                             outputs as the search under constraints knows them
-//   hypotheses(spelling)                      what probabilities of hypotheses need, made once for all
-//   sentences probability(hypotheses, ...)              the probabilities of the hypotheses of an output
+//   marginals(spelling)                      what probabilities of marginals need, made once for all
+//   sentences probability(marginals, ...)              the probabilities of the marginals of an output
 #pragma once
 
 #include <cmath>
@@ -25,7 +25,7 @@
 #include "base/token_table.hpp"
 #include "features/extractor.hpp"
 #include "search/constrained.hpp"
-#include "search/hypotheses.hpp"
+#include "search/marginals.hpp"
 #include "search/vote.hpp"
 #include "weights/frozen.hpp"
 
@@ -111,7 +111,7 @@ class FrozenModel {
                               });
   }
 
-  // The probabilities of the hypotheses of given labels of all tokens, where those of outputs are
+  // The probabilities of the marginals of given labels of all tokens, where those of outputs are
   // proportional to exp(factor * score). The sentences of the table are parts of outputs only if `sentences`,
   // first tokens of the ones that users see, are more. Throws std::invalid_argument.
   Confidences confidences(const Extractor& extractor, const TokenTable& table,
@@ -119,13 +119,13 @@ class FrozenModel {
                           const Spelling& spelling, double factor, Space& space) const {
     if (spelling.labels != shape_.labels)
       throw std::invalid_argument("confidence: the spelling does not fit");
-    const auto hypotheses_here = model().hypotheses(spelling);
+    const auto marginals_here = model().marginals(spelling);
     const Constants& scaled = scaled_constants(factor, space);
     return confidences_of(
         table, labels, sentences, spelling,
-        [&](std::size_t s, const Output& y, Hypotheses& hypotheses, std::span<double> tokens) {
+        [&](std::size_t s, const Output& y, Marginals& marginals, std::span<double> tokens) {
           model().scores(extractor, table, s, space);
-          return model().probability(hypotheses_here, y, hypotheses, tokens, factor, scaled, space);
+          return model().probability(marginals_here, y, marginals, tokens, factor, scaled, space);
         });
   }
 

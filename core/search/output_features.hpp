@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/token_table.hpp"
-#include "search/hypotheses.hpp"
+#include "search/marginals.hpp"
 #include "weights/frozen.hpp"
 
 namespace marginalia {

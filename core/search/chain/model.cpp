@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "search/chain/hypotheses.hpp"
+#include "search/chain/marginals.hpp"
 
 namespace marginalia {
 
@@ -52,12 +52,12 @@ void ChainModel::add_grouped(const FeatureExtractor& extractor, const TokenTable
   }
 }
 
-double ChainModel::probability(const Spelling& spelling, const Labels& y, Hypotheses& hypotheses,
+double ChainModel::probability(const Spelling& spelling, const Labels& y, Marginals& marginals,
                                std::span<double> tokens, double factor, const ChainConstants& scaled,
                                Space& space) {
   Lattice& scores = space.lattice;
   if (factor != 1.0) scores.scale(factor, scaled);
-  const double log_z = hypothesis_probabilities(scores, spelling, hypotheses, y, tokens, space.probabilities);
+  const double log_z = marginal_probabilities(scores, spelling, marginals, y, tokens, space.probabilities);
   return std::exp(path_score(scores, y.data()) - log_z);
 }
 

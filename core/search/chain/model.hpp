@@ -89,8 +89,8 @@ class ChainModel : public FrozenModel<ChainModel, ChainTypes> {
   void for_constants_of(const Labels& y, F&& f) const {
     for_constants(shape(), y, f);
   }
-  static const Spelling& hypotheses(const Spelling& spelling) { return spelling; }
-  static double probability(const Spelling& spelling, const Labels& y, Hypotheses& hypotheses,
+  static const Spelling& marginals(const Spelling& spelling) { return spelling; }
+  static double probability(const Spelling& spelling, const Labels& y, Marginals& marginals,
                             std::span<double> tokens, double factor, const ChainConstants& scaled,
                             Space& space);
 

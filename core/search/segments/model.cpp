@@ -95,12 +95,12 @@ std::vector<OutputFeature> SegmentModel::differing_features(const SegmentExtract
   return found;
 }
 
-double SegmentModel::probability(const SegmentHypotheses& answers, const Labels& y, Hypotheses& hypotheses,
+double SegmentModel::probability(const SegmentMarginals& answers, const Labels& y, Marginals& marginals,
                                  std::span<double>, double factor, const SegmentConstants& scaled,
                                  Space& space) {
   if (factor != 1.0)
     for (double& score : space.scores.values) score *= factor;
-  return answers.probability(scaled, y, hypotheses, space.scores);
+  return answers.probability(scaled, y, marginals, space.scores);
 }
 
 }  // namespace marginalia

@@ -10,7 +10,7 @@
 #include "features/segment_extractor.hpp"
 #include "search/frozen_model.hpp"
 #include "search/output_features.hpp"
-#include "search/segments/hypotheses.hpp"
+#include "search/segments/marginals.hpp"
 #include "search/segments/paths.hpp"
 #include "search/segments/scoring.hpp"
 
@@ -69,8 +69,8 @@ class SegmentModel : public FrozenModel<SegmentModel, SegmentTypes> {
   void for_constants_of(const Labels& y, F&& f) const {
     for_constants(shape(), shape().segments(y), f);
   }
-  SegmentHypotheses hypotheses(const Spelling& spelling) const { return {shape(), spelling}; }
-  static double probability(const SegmentHypotheses& answers, const Labels& y, Hypotheses& hypotheses,
+  SegmentMarginals marginals(const Spelling& spelling) const { return {shape(), spelling}; }
+  static double probability(const SegmentMarginals& answers, const Labels& y, Marginals& marginals,
                             std::span<double>, double factor, const SegmentConstants& scaled, Space& space);
 
  private:

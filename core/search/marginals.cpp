@@ -1,4 +1,4 @@
-#include "search/hypotheses.hpp"
+#include "search/marginals.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -35,8 +35,8 @@ Relations same_prefix(const Spelling& spelling, std::uint8_t before, std::uint8_
   return found;
 }
 
-void add_hypotheses_of_sentence(const Spelling& spelling, std::span<const std::uint32_t> y, std::size_t first,
-                                std::size_t last, Hypotheses& hypotheses) {
+void add_marginals_of_sentence(const Spelling& spelling, std::span<const std::uint32_t> y, std::size_t first,
+                               std::size_t last, Marginals& marginals) {
   const auto relation = [&](std::size_t t) {  // of the tokens t - 1 and t
     return t == first || t == last ? std::uint8_t{kApart}
                                    : spelling.relation[y[t - 1] * spelling.labels + y[t]];
@@ -51,35 +51,35 @@ void add_hypotheses_of_sentence(const Spelling& spelling, std::span<const std::u
       return place == first || place == last ? kAnyRelation : otherwise;
     };
     if (!spelling.prefix.empty())
-      hypotheses.tokens.push_back(
+      marginals.tokens.push_back(
           {t, t + 1, type, inside ? at_edge(t, same_prefix(spelling, before, after, true)) : kAnyRelation,
            inside ? at_edge(t + 1, same_prefix(spelling, before, after, false)) : kAnyRelation});
     if (before != kJoined) begin = t;
     if (inside && after != kJoined)
-      hypotheses.spans.push_back({begin, t + 1, type, at_edge(begin, kBoundary), at_edge(t + 1, kBoundary)});
+      marginals.spans.push_back({begin, t + 1, type, at_edge(begin, kBoundary), at_edge(t + 1, kBoundary)});
   }
 }
 
 }  // namespace
 
-Hypotheses hypotheses_of(const Spelling& spelling, std::span<const std::uint32_t> output,
-                         std::span<const std::size_t> sentences) {
-  Hypotheses hypotheses;
+Marginals marginals_of(const Spelling& spelling, std::span<const std::uint32_t> output,
+                       std::span<const std::size_t> sentences) {
+  Marginals marginals;
   for (std::size_t s = 0; s < sentences.size(); ++s)
-    add_hypotheses_of_sentence(spelling, output, sentences[s],
-                               s + 1 < sentences.size() ? sentences[s + 1] : output.size(), hypotheses);
-  return hypotheses;
+    add_marginals_of_sentence(spelling, output, sentences[s],
+                              s + 1 < sentences.size() ? sentences[s + 1] : output.size(), marginals);
+  return marginals;
 }
 
-void Confidences::add(const Hypotheses& hypotheses, std::span<const double> labels, std::size_t first,
+void Confidences::add(const Marginals& marginals, std::span<const double> labels, std::size_t first,
                       double probability) {
   const auto whole = [](double p) { return std::clamp(p, 0.0, 1.0); };  // but for rounding
   for (const double p : labels) token.push_back(whole(p));
-  for (const Hypothesis& hypothesis : hypotheses.tokens) token.push_back(whole(hypothesis.probability));
-  for (const Hypothesis& hypothesis : hypotheses.spans) {
-    span.push_back(whole(hypothesis.probability));
-    span_begin.push_back(static_cast<std::uint32_t>(first + hypothesis.begin));
-    span_end.push_back(static_cast<std::uint32_t>(first + hypothesis.end));
+  for (const Marginal& marginal : marginals.tokens) token.push_back(whole(marginal.probability));
+  for (const Marginal& marginal : marginals.spans) {
+    span.push_back(whole(marginal.probability));
+    span_begin.push_back(static_cast<std::uint32_t>(first + marginal.begin));
+    span_end.push_back(static_cast<std::uint32_t>(first + marginal.end));
   }
   output.push_back(whole(probability));
 }

@@ -1,4 +1,4 @@
-// The probabilities of hypotheses about the labels of a chain, on the way of forward-backward from the last
+// The probabilities of marginals about the labels of a chain, on the way of forward-backward from the last
 // token to the first.
 #pragma once
 
@@ -8,17 +8,17 @@
 #include <vector>
 
 #include "search/chain/forward_backward.hpp"
-#include "search/hypotheses.hpp"
+#include "search/marginals.hpp"
 
 namespace marginalia {
 
-// Gives each hypothesis its probability and returns log Z. A hypothesis that is open at a token has, for each
+// Gives each marginal its probability and returns log Z. A marginal that is open at a token has, for each
 // label of its type there (and, in order 2, each label before it), the probability that it holds of its
 // later tokens; one step turns those of a token into those of the token before. Needs O(T * L * m), m the
 // labels of a type, and L times that in order 2, beside forward-backward itself.
 //   labels[t]: P(y_t = output[t]), if there is room for it.
-double hypothesis_probabilities(const Lattice& lattice, const Spelling& spelling, Hypotheses& hypotheses,
-                                std::span<const std::uint32_t> output, std::span<double> labels,
-                                ForwardBackwardSpace& space);
+double marginal_probabilities(const Lattice& lattice, const Spelling& spelling, Marginals& marginals,
+                              std::span<const std::uint32_t> output, std::span<double> labels,
+                              ForwardBackwardSpace& space);
 
 }  // namespace marginalia

@@ -1,5 +1,5 @@
-// Hypotheses of an output, which other outputs of the sentence may share: that a token has its label, that
-// there is a span. The probability of a hypothesis is the sum of those of all outputs that have it.
+// Marginal probabilities of the parts of an output: that a token has its label, that there is a span. Each is
+// the sum of the probabilities of all outputs of the sentence that share the part.
 #pragma once
 
 #include <cstddef>
@@ -37,9 +37,9 @@ struct Spelling {
            std::vector<std::uint8_t> relation, std::vector<std::uint8_t> prefix);
 };
 
-// The tokens [begin, end) have labels of one type, each joined to the next; the relations to what stands
+// Of this part: the tokens [begin, end) have labels of one type, each joined to the next; the relations to what stands
 // before and after are of these sets.
-struct Hypothesis {
+struct Marginal {
   std::size_t begin, end;
   std::uint32_t type;
   Relations before, after;
@@ -49,27 +49,26 @@ struct Hypothesis {
 // Throws std::invalid_argument unless there is a known label for each token.
 void check_labels(const TokenTable& table, std::span<const std::int32_t> labels, std::size_t known);
 
-// The hypotheses of an output: of its spans, and of its tokens unless users see the labels as they are. Spans
+// The marginals of an output: of its spans, and of its tokens unless users see the labels as they are. Spans
 // end with the sentences, given by their first tokens: an output may be that of a document.
-struct Hypotheses {
-  std::vector<Hypothesis> spans, tokens;
+struct Marginals {
+  std::vector<Marginal> spans, tokens;
 };
-Hypotheses hypotheses_of(const Spelling& spelling, std::span<const std::uint32_t> output,
-                         std::span<const std::size_t> sentences);
+Marginals marginals_of(const Spelling& spelling, std::span<const std::uint32_t> output,
+                       std::span<const std::size_t> sentences);
 
-// The probabilities of the hypotheses of outputs.
+// The marginals of outputs, as users see them.
 struct Confidences {
   std::vector<double> token, span, output;
   std::vector<std::uint32_t> span_begin, span_end;  // tokens of the table
 
   // Of one more output that begins at token `first`; `labels`: its tokens, where they are not among the
-  // hypotheses.
-  void add(const Hypotheses& hypotheses, std::span<const double> labels, std::size_t first,
-           double probability);
+  // marginals.
+  void add(const Marginals& marginals, std::span<const double> labels, std::size_t first, double probability);
 };
 
-// Cuts a table with labels, in order of its sentences, into outputs with their hypotheses.
-// probability(s, output, hypotheses, tokens) gives the hypotheses and, where users see labels as they are,
+// Cuts a table with labels, in order of its sentences, into outputs with their marginals.
+// probability(s, output, marginals, tokens) gives the marginals and, where users see labels as they are,
 // the tokens their probabilities, and returns that of the output. `sentences`: first tokens of the sentences
 // that users see, of which the table's consist. Throws std::invalid_argument unless all fit.
 class OutputsOf {
@@ -95,10 +94,10 @@ Confidences confidences_of(const TokenTable& table, std::span<const std::int32_t
   std::vector<double> tokens;
   for (std::size_t s = 0; s < table.sentences(); ++s) {
     const Labels y = outputs.output(s);
-    Hypotheses hypotheses = hypotheses_of(spelling, y, outputs.sentences(s));
+    Marginals marginals = marginals_of(spelling, y, outputs.sentences(s));
     tokens.assign(spelling.prefix.empty() ? y.size() : 0, 0.0);
-    const double whole = probability(s, y, hypotheses, std::span<double>(tokens));
-    found.add(hypotheses, tokens, table.sentence[s], whole);
+    const double whole = probability(s, y, marginals, std::span<double>(tokens));
+    found.add(marginals, tokens, table.sentence[s], whole);
   }
   return found;
 }

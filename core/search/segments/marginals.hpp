@@ -1,25 +1,25 @@
-// The probabilities of hypotheses about segments.
+// The probabilities of marginals about segments.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "search/hypotheses.hpp"
+#include "search/marginals.hpp"
 #include "search/segments/search.hpp"
 
 namespace marginalia {
 
-class SegmentHypotheses {
+class SegmentMarginals {
  public:
   // Both must outlive it. Throws std::invalid_argument unless the spelling is that of segments.
-  SegmentHypotheses(const SegmentShape& shape, const Spelling& spelling);
+  SegmentMarginals(const SegmentShape& shape, const Spelling& spelling);
 
-  // Gives each hypothesis its probability and returns that of the output; the scores are lost.
-  double probability(const SegmentConstants& constants, const Labels& y, Hypotheses& hypotheses,
+  // Gives each marginal its probability and returns that of the output; the scores are lost.
+  double probability(const SegmentConstants& constants, const Labels& y, Marginals& marginals,
                      SegmentScores& scores) const;
 
  private:
-  double of(const Hypothesis& hypothesis, const SegmentScores& one, const SegmentScores& longer,
+  double of(const Marginal& marginal, const SegmentScores& one, const SegmentScores& longer,
             const std::vector<double>& twins) const;
 
   const SegmentShape& shape_;

@@ -1,4 +1,4 @@
-#include "search/chain/hypotheses.hpp"
+#include "search/chain/marginals.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -7,56 +7,55 @@ namespace marginalia {
 
 namespace {
 
-class OpenHypotheses {
+class OpenMarginals {
  public:
-  OpenHypotheses(const Lattice& lattice, const Spelling& spelling, Hypotheses& hypotheses)
+  OpenMarginals(const Lattice& lattice, const Spelling& spelling, Marginals& marginals)
       : spelling_(spelling), n_(lattice.labels()), second_order_(lattice.shape->order == 2) {
-    for (std::vector<Hypothesis>* list : {&hypotheses.spans, &hypotheses.tokens})
-      for (Hypothesis& hypothesis : *list) waiting_.push_back(&hypothesis);
+    for (std::vector<Marginal>* list : {&marginals.spans, &marginals.tokens})
+      for (Marginal& marginal : *list) waiting_.push_back(&marginal);
     std::stable_sort(waiting_.begin(), waiting_.end(),
-                     [](const Hypothesis* a, const Hypothesis* b) { return a->end < b->end; });
+                     [](const Marginal* a, const Marginal* b) { return a->end < b->end; });
     while (!waiting_.empty() && waiting_.back()->end == lattice.length) {
-      Hypothesis* hypothesis = waiting_.back();
+      Marginal* marginal = waiting_.back();
       waiting_.pop_back();
       open_.push_back(
-          {hypothesis, std::vector<double>((second_order_ ? n_ : 1) * members(*hypothesis).size(), 1.0)});
+          {marginal, std::vector<double>((second_order_ ? n_ : 1) * members(*marginal).size(), 1.0)});
     }
   }
 
   // Pairs (and, in order 2 from the third token on, triples) of labels that end at token t.
   void at(std::size_t t, const double* node, const double* pairs, const double* triples) {
     std::erase_if(open_, [&](Open& one) {
-      if (one.hypothesis->begin == t) {
-        one.hypothesis->probability = t == 0 ? at_first(one, node) : entered(one, pairs);
+      if (one.marginal->begin == t) {
+        one.marginal->probability = t == 0 ? at_first(one, node) : entered(one, pairs);
         return true;
       }
-      step(*one.hypothesis, pairs, triples, &one.rest);
+      step(*one.marginal, pairs, triples, &one.rest);
       return false;
     });
     while (t > 0 && !waiting_.empty() && waiting_.back()->end == t) {
       open_.push_back({waiting_.back(), {}});
       waiting_.pop_back();
-      step(*open_.back().hypothesis, pairs, triples, &open_.back().rest);
+      step(*open_.back().marginal, pairs, triples, &open_.back().rest);
     }
   }
 
  private:
   struct Open {
-    Hypothesis* hypothesis;
+    Marginal* marginal;
     std::vector<double> rest;  // [label before, in order 2][label of the type]; empty: no token yet
   };
 
-  const std::vector<std::uint32_t>& members(const Hypothesis& hypothesis) const {
-    return spelling_.members[hypothesis.type];
+  const std::vector<std::uint32_t>& members(const Marginal& marginal) const {
+    return spelling_.members[marginal.type];
   }
   std::uint8_t relation(std::size_t left, std::size_t right) const {
     return spelling_.relation[left * n_ + right];
   }
 
   // From a token to the one before.
-  void step(const Hypothesis& hypothesis, const double* pairs, const double* triples,
-            std::vector<double>* rest) {
-    const std::vector<std::uint32_t>& own = members(hypothesis);
+  void step(const Marginal& marginal, const double* pairs, const double* triples, std::vector<double>* rest) {
+    const std::vector<std::uint32_t>& own = members(marginal);
     const std::size_t contexts = triples == nullptr ? 1 : n_;
     const double* p = triples == nullptr ? pairs : triples;
     next_.assign(contexts * own.size(), 0.0);
@@ -64,16 +63,16 @@ class OpenHypotheses {
       for (std::size_t j = 0; j < own.size(); ++j) {
         const double* row = p + (context * n_ + own[j]) * n_;
         const double all = std::accumulate(row, row + n_, 0.0);
-        const double holds = rest->empty() ? left(hypothesis, own[j], row) : joined(own, own[j], row, *rest);
+        const double holds = rest->empty() ? left(marginal, own[j], row) : joined(own, own[j], row, *rest);
         if (all > 0.0) next_[context * own.size() + j] = holds / all;
       }
     std::swap(*rest, next_);
   }
 
-  double left(const Hypothesis& hypothesis, std::uint32_t label, const double* row) const {
+  double left(const Marginal& marginal, std::uint32_t label, const double* row) const {
     double sum = 0.0;
     for (std::size_t c = 0; c < n_; ++c)
-      if (has(hypothesis.after, relation(label, c))) sum += row[c];
+      if (has(marginal.after, relation(label, c))) sum += row[c];
     return sum;
   }
 
@@ -87,17 +86,17 @@ class OpenHypotheses {
   }
 
   double entered(const Open& one, const double* pairs) const {
-    const std::vector<std::uint32_t>& own = members(*one.hypothesis);
+    const std::vector<std::uint32_t>& own = members(*one.marginal);
     double sum = 0.0;
     for (std::size_t a = 0; a < n_; ++a)
       for (std::size_t k = 0; k < own.size(); ++k)
-        if (has(one.hypothesis->before, relation(a, own[k])))
+        if (has(one.marginal->before, relation(a, own[k])))
           sum += pairs[a * n_ + own[k]] * one.rest[(second_order_ ? a * own.size() : 0) + k];
     return sum;
   }
 
   double at_first(const Open& one, const double* node) const {
-    const std::vector<std::uint32_t>& own = members(*one.hypothesis);
+    const std::vector<std::uint32_t>& own = members(*one.marginal);
     double sum = 0.0;
     for (std::size_t k = 0; k < own.size(); ++k) sum += node[own[k]] * one.rest[k];
     return sum;
@@ -106,18 +105,18 @@ class OpenHypotheses {
   const Spelling& spelling_;
   std::size_t n_;
   bool second_order_;
-  std::vector<Hypothesis*> waiting_;  // by their end
+  std::vector<Marginal*> waiting_;  // by their end
   std::vector<Open> open_;
   std::vector<double> next_;
 };
 
 }  // namespace
 
-double hypothesis_probabilities(const Lattice& lattice, const Spelling& spelling, Hypotheses& hypotheses,
-                                std::span<const std::uint32_t> output, std::span<double> labels,
-                                ForwardBackwardSpace& space) {
-  OpenHypotheses open(lattice, spelling, hypotheses);
-  const bool want_pairs = !hypotheses.spans.empty() || !hypotheses.tokens.empty();
+double marginal_probabilities(const Lattice& lattice, const Spelling& spelling, Marginals& marginals,
+                              std::span<const std::uint32_t> output, std::span<double> labels,
+                              ForwardBackwardSpace& space) {
+  OpenMarginals open(lattice, spelling, marginals);
+  const bool want_pairs = !marginals.spans.empty() || !marginals.tokens.empty();
   space.want_triples = want_pairs && lattice.shape->order == 2;
   return forward_backward(lattice, want_pairs, space,
                           [&](std::size_t t, const double* node, const double* pairs) {
