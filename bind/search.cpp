@@ -116,7 +116,7 @@ nb::list k_best_outputs(const OwnedLattice& owned, std::size_t k) {
   return found;
 }
 
-nb::dict marginals_of(const OwnedLattice& owned, bool edges, const std::string& method) {
+nb::dict lattice_marginals(const OwnedLattice& owned, bool edges, const std::string& method) {
   if (method != "auto" && method != "scaled" && method != "log")
     throw std::invalid_argument("marginals: the method must be auto, scaled or log");
   const std::size_t n = owned.shape.labels, length = owned.lattice.length;
@@ -273,7 +273,7 @@ void bind_search(nb::module_& m) {
             l.lattice.allow(t, view(allowed));
           },
           "token"_a, nb::arg("allowed").noconvert(), "From now on only some labels of a token are legal.")
-      .def("marginals", &marginals_of, "edges"_a = false, "method"_a = "auto");
+      .def("marginals", &lattice_marginals, "edges"_a = false, "method"_a = "auto");
 
   nb::class_<KBestIterator>(m, "KBest", "Outputs, best first.")
       .def("__iter__", [](nb::handle self) { return self; })
