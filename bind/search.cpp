@@ -12,6 +12,7 @@
 #include "frozen_model.hpp"
 #include "output_features.hpp"
 #include "ranked.hpp"
+#include "rescored.hpp"
 #include "search/chain/beam.hpp"
 #include "search/chain/k_best.hpp"
 #include "search/chain/model.hpp"
@@ -286,6 +287,7 @@ void bind_search(nb::module_& m) {
   auto model = bind_frozen_model<ChainModel>(m, "ChainModel", "A finished chain model.");
   bind_label_answers(model);
   bind_ranked(model);
+  bind_rescored(model);
   bind_output_features(model);
   model.def(nb::new_(&make_model), "shape"_a, "arrays"_a)
       .def(

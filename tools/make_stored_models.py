@@ -12,11 +12,13 @@ import json
 import sys
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import marginalia as mg
+from marginalia.features.program import ClusterFile
 
 INGREDIENTS = files("marginalia") / "data" / "ingredients"
 Pairs = list[tuple[list[str], list[str]]]
@@ -32,6 +34,7 @@ def pairs(name: str, count: int) -> Pairs:
 TRAIN, TEST = pairs("train.txt", 30), pairs("test.txt", 6)
 SMALL: dict[str, Any] = {"passes": 3, "seed": 7}
 TEMPLATES = "word[0]  word[-1]/word[0]  suffix(2)(word)[0]  shape(word)[1]  edge:"
+CLUSTERS = "0010 sugar 9\n0010 salt 7\n0011 Butter 4\n110 cup 30\n110 teaspoon 7\n1110 1 50\n1110 2 40\n"
 PHRASES = {"lemon juice": "NAME", "cup": "UNIT", "large": "SIZE"}
 
 
@@ -74,6 +77,17 @@ def segments(**options: Any) -> Any:
     return trained(templates=templates, structure="segments", max_length=4, **options)
 
 
+def clustered(**options: Any) -> Any:
+    """A small model with word clusters, looked up in any case."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "clusters.txt"
+        path.write_text(CLUSTERS.replace(" ", "\t"), encoding="utf-8")
+        model = trained(clusters={"small": str(path)}, cluster_case="any", **options)
+    # Where the file was is no part of the test.
+    program = replace(model.saved.program, clusters={"small": ClusterFile("clusters.txt", any_case=True)})
+    return type(model)(replace(model.saved, program=program))
+
+
 def corrected() -> Any:
     """A model with two corrections in its log."""
     model = trained()
@@ -95,6 +109,32 @@ def from_crfsuite() -> Any:
         return mg.convert(f"{folder}/m.crfsuite")
 
 
+def candidate_lists(count: int) -> list[dict[str, Any]]:
+    """Items with three candidates each: labels of a sentence, of which all but the first have mistakes."""
+    found = []
+    for number, (tokens, labels) in enumerate(TRAIN[:count]):
+        listed = []
+        for wrong in range(3):
+            given = ["O" if (i + number) % 4 < wrong else label for i, label in enumerate(labels)]
+            features = {f"{label}:{token}": 1.0 for token, label in zip(tokens, given, strict=True)}
+            loss = sum(a != b for a, b in zip(labels, given, strict=True))
+            score = -abs(wrong - number % 3) - loss / 8
+            item = {"score": score, "features": features | {"O": given.count("O") / 4}, "loss": loss}
+            listed.append(item | {"output": given})
+        found.append({"id": number, "candidates": listed})
+    return found
+
+
+def candidates(**options: Any) -> Any:
+    """A small model that re-ranks."""
+    return mg.train(candidate_lists(20), structure="candidates", **(SMALL | options))
+
+
+def boosted_candidates() -> Any:
+    """The same by boosting."""
+    return mg.train(candidate_lists(20), structure="candidates", learner="rank-boost", rounds=50)
+
+
 KINDS: dict[str, Callable[[], Any]] = {
     "chain": trained,
     "chain-order-2": lambda: trained(order=2),
@@ -103,6 +143,7 @@ KINDS: dict[str, Callable[[], Any]] = {
     "chain-iob1": lambda: trained(spelled_iob1(TRAIN)),
     "chain-documents": lambda: trained(documents(TRAIN), unit="document"),
     "chain-attributes": lambda: mg.train([(attributes(x), y) for x, y in TRAIN], **SMALL),
+    "chain-clusters": clustered,
     "chain-dictionary": lambda: trained(dictionary=PHRASES),
     "chain-state": lambda: trained(state=True, learner="arow"),
     "chain-provenance": lambda: trained(provenance=True),
@@ -118,6 +159,10 @@ KINDS: dict[str, Callable[[], Any]] = {
     "segments": segments,
     "segments-crf": lambda: segments(learner="crf", algorithm="sgd", l1=1.0, l2=0),
     "segments-shrunk": lambda: mg.shrink(segments(), bits=16).model,
+    "candidates": lambda: candidates(base_scale="0.5"),
+    "candidates-voted": lambda: candidates(average="vote"),
+    "candidates-maxent": lambda: candidates(learner="maxent", passes=20),
+    "candidates-boosted": boosted_candidates,
 }
 
 
@@ -129,8 +174,20 @@ def input_of(model: Any, tokens: list[str]) -> Any:
     return tokens
 
 
+def rankings_of(model: Any) -> list[dict[str, Any]]:
+    """What a model says of lists of candidates: numbers, scores and probabilities, and the reasons."""
+    found = []
+    for item in candidate_lists(26)[20:]:
+        ranked = [[one.number, one.score, one.probability] for one in model.rerank(item)]
+        reasons = [[reason.feature, reason.difference] for reason in model.explain(item).reasons[:5]]
+        found.append({"item": item, "ranked": ranked, "explained": reasons})
+    return found
+
+
 def answers_of(model: Any) -> list[dict[str, Any]]:
     """What a model says of the test sentences: labels, scores of the best outputs, probabilities."""
+    if isinstance(model, mg.Reranker):
+        return rankings_of(model)
     found = []
     for tokens, _ in TEST:
         x = input_of(model, tokens)

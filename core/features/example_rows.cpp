@@ -128,6 +128,27 @@ void extract_known(const FeatureExtractor& extractor, const TokenTable& table, c
   });
 }
 
+void count_by_sentence(const ExampleRows& examples, FeatureIndex& index) {
+  std::vector<std::size_t> seen(index.rows(), 0);  // the number of the last sentence that has it, from 1 on
+  for (std::size_t s = 0; s < examples.sentences(); ++s) {
+    const std::uint64_t last = examples.node_end[examples.sentence[s + 1]];
+    for (std::uint64_t i = examples.node_end[examples.sentence[s]]; i < last; ++i) {
+      const std::uint32_t row = examples.node_rows[i];
+      if (seen.at(row) != s + 1) index.count(row);
+      seen[row] = s + 1;
+    }
+  }
+}
+
+void scale_values(ExampleRows& examples, std::uint32_t row, float factor, std::size_t first_token) {
+  if (factor == 1.0f) return;
+  for (std::uint64_t i = examples.node_end.at(first_token); i < examples.node_rows.size(); ++i) {
+    if (examples.node_rows[i] != row) continue;
+    if (examples.node_values.empty()) examples.node_values.assign(examples.node_rows.size(), 1.0f);
+    examples.node_values[i] *= factor;
+  }
+}
+
 void reserve(ExampleRows& examples, const FeatureExtractor& extractor, std::size_t tokens) {
   examples.node_end.reserve(tokens + 1);
   examples.node_rows.reserve(tokens * extractor.templates(Scope::node));

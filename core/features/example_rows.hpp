@@ -89,6 +89,12 @@ void count_only(const FeatureExtractor& extractor, const TokenTable& table, Feat
 void extract_known(const FeatureExtractor& extractor, const TokenTable& table, const FeatureIndex& index,
                    ExampleRows& out);
 
+// Counts each feature once for every sentence that has it.
+void count_by_sentence(const ExampleRows& examples, FeatureIndex& index);
+
+// Multiplies the values of a row, from a token on.
+void scale_values(ExampleRows& examples, std::uint32_t row, float factor, std::size_t first_token);
+
 // Follows `FeatureIndex::cut`.
 void renumber(ExampleRows& examples, const std::vector<std::uint32_t>& renumbered);
 

@@ -52,6 +52,11 @@ void FeatureIndex::rebuild(std::size_t slots) {
   }
 }
 
+void FeatureIndex::forget_counts() {
+  for (std::uint32_t& count : counts_)
+    if (count != UINT32_MAX) count = 0;
+}
+
 std::vector<std::uint32_t> FeatureIndex::cut(std::uint32_t least) {
   std::vector<std::uint32_t> renumbered(rows(), kNoRow);
   FeatureIndex kept(keep_names_);

@@ -42,6 +42,7 @@ class FeatureIndex {
   void count(std::uint32_t row) {
     if (counts_[row] != UINT32_MAX) ++counts_[row];
   }
+  void forget_counts();                                        // of all rows that are not to be kept anyway
   void keep(std::uint32_t row) { counts_[row] = UINT32_MAX; }  // `cut` will not drop it
   void add_name(std::string_view name);                        // of the newest row
 

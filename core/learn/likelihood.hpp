@@ -13,13 +13,16 @@
 
 namespace marginalia {
 
-// Makes room for the features of the gold outputs (of the labels that are named, where several are right);
-// `whole_rows`: with all outputs of those features, and of all others.
+// Makes room for the features of the gold outputs (of the labels that are named, where several are right), or
+// for those that the structure says an example supports; `whole_rows`: with all outputs of those features,
+// and of all others.
 template <Structure S>
 void make_room_for_gold(S& structure, WeightTable& weights, bool whole_rows) {
   const auto make = [&](const Coordinate& at, double) { weights.make_room(at, whole_rows); };
   for (std::size_t i = 0; i < structure.size(); ++i)
-    if (complete(structure, i))
+    if constexpr (requires { structure.supported_features(i, make); })
+      structure.supported_features(i, make);
+    else if (complete(structure, i))
       structure.features_of(i, structure.gold(i), make);
     else if constexpr (PartiallyLabelled<S>)
       structure.named_features(i, make);

@@ -37,8 +37,8 @@ struct Spelling {
            std::vector<std::uint8_t> relation, std::vector<std::uint8_t> prefix);
 };
 
-// Of this part: the tokens [begin, end) have labels of one type, each joined to the next; the relations to what stands
-// before and after are of these sets.
+// Of this part: the tokens [begin, end) have labels of one type, each joined to the next; the relations to
+// what stands before and after are of these sets.
 struct Marginal {
   std::size_t begin, end;
   std::uint32_t type;

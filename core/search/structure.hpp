@@ -41,7 +41,8 @@ struct Violation {
   Scored<Output> wrong;
   double cost = 0.0;  // of the wrong part; only of Against::costly
   bool right_may_lead =
-      false;  // search may have missed gold: the wrong part may score less than the right one
+      false;         // search may have missed gold: the wrong part may score less than the right one
+  bool due = false;  // the structure has compared the scores: an update is due
 };
 
 struct NoSink {
@@ -113,6 +114,12 @@ concept WithConstants = Structure<S> && requires(S s, std::size_t at) { s.consta
 template <class S>
 concept LazilyPenalised = Structure<S> && requires(S s, std::size_t i, NoRow row) { s.rows_of(i, row); };
 
+// The outputs of an example are a list that is given with it: the numbers below `outputs(i)`.
+template <class S>
+concept Listed = Structure<S> && std::unsigned_integral<typename S::Output> && requires(S s, std::size_t i) {
+  { s.outputs(i) } -> std::convertible_to<std::size_t>;
+};
+
 template <Structure S>
 bool complete(S& s, std::size_t i) {
   if constexpr (PartiallyLabelled<S>)
@@ -160,7 +167,7 @@ void find_second(S& s, std::size_t i, Violation<typename S::Output>& found) {
 // A violation of whole outputs. `found` is used again and again: its memory is.
 template <Structure S>
 void find_whole_violation(S& s, std::size_t i, Against which, Violation<typename S::Output>& found) {
-  found.found = found.right_may_lead = false;
+  found.found = found.right_may_lead = found.due = false;
   found.errors = 0;
   found.cost = 0.0;
   const auto take = [&](const Scored<typename S::Output>& best) {

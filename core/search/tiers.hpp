@@ -11,7 +11,7 @@
 
 namespace marginalia {
 
-enum class Tier : std::uint8_t { costs, expectations, steps, partial, dropout, constants, penalties };
+enum class Tier : std::uint8_t { costs, expectations, steps, partial, dropout, constants, penalties, lists };
 
 struct TierText {
   const char* name;
@@ -19,7 +19,7 @@ struct TierText {
 };
 
 // By tier.
-inline constexpr std::array<TierText, 7> kTiers = {{
+inline constexpr std::array<TierText, 8> kTiers = {{
     {"costs", "costs of wrong outputs"},
     {"expectations", "expected features"},
     {"steps", "outputs that are made choice by choice"},
@@ -27,6 +27,7 @@ inline constexpr std::array<TierText, 7> kTiers = {{
     {"dropout", "examples with features left out"},
     {"constants", "weights that no feature of the input has"},
     {"penalties", "the rows that an example's score comes from"},
+    {"lists", "lists of outputs that are given with the examples"},
 }};
 
 class Tiers {
@@ -53,7 +54,8 @@ constexpr Tiers tiers_of() {
       .with(Tier::partial, PartiallyLabelled<S>)
       .with(Tier::dropout, Droppable<S>)
       .with(Tier::constants, WithConstants<S>)
-      .with(Tier::penalties, LazilyPenalised<S>);
+      .with(Tier::penalties, LazilyPenalised<S>)
+      .with(Tier::lists, Listed<S>);
 }
 
 // Refuses a pair: what needs a tier, and a structure that does not have it.

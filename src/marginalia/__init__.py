@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from marginalia import kinds as _kinds
     from marginalia import learn as _learn
     from marginalia.corpus import (
+        CandidateArrays,
         Sentence,
         Span,
         read_conll,
@@ -26,12 +27,14 @@ if TYPE_CHECKING:
     from marginalia.decode import (
         At,
         Before,
+        Candidate,
         Classified,
         Classifier,
         Constraints,
         Count,
         Never,
         Only,
+        Reranker,
         Tagged,
         Tagger,
         given,
@@ -41,7 +44,7 @@ if TYPE_CHECKING:
     from marginalia.errors import DataError, MarginaliaError, ModelError, SettingsError
     from marginalia.features.dictionary import Dictionary
     from marginalia.learn import CorrectionReport, Labeler, Progress
-    from marginalia.trainable import ClassModel, Model, trainable
+    from marginalia.trainable import ClassModel, Model, RerankModel, trainable
 
     calibrate = trainable(_learn.calibrate)
     convert = trainable(_decode.convert)
@@ -52,6 +55,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "corpus": (
+        "CandidateArrays",
         "Sentence",
         "Span",
         "read_conll",
@@ -64,12 +68,14 @@ _HOMES = {
     "decode": (
         "At",
         "Before",
+        "Candidate",
         "Classified",
         "Classifier",
         "Constraints",
         "Count",
         "Never",
         "Only",
+        "Reranker",
         "Tagged",
         "Tagger",
         "convert",
@@ -81,7 +87,7 @@ _HOMES = {
     "features.dictionary": ("Dictionary",),
     "kinds": ("load",),
     "learn": ("Labeler", "Progress", "CorrectionReport", "calibrate", "train"),
-    "trainable": ("ClassModel", "Model"),
+    "trainable": ("ClassModel", "Model", "RerankModel"),
 }
 _MAKE_MODELS = ("calibrate", "convert", "load", "train")
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
@@ -89,6 +95,8 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 __all__ = [
     "At",
     "Before",
+    "Candidate",
+    "CandidateArrays",
     "ClassModel",
     "Classified",
     "Classifier",
@@ -104,6 +112,8 @@ __all__ = [
     "Never",
     "Only",
     "Progress",
+    "RerankModel",
+    "Reranker",
     "Sentence",
     "SettingsError",
     "Shrunk",

@@ -269,6 +269,42 @@ class PhraseBook:
         First tokens, ends and numbers of the longest matches in a table; they do not overlap.
         """
 
+class WordClusters:
+    """Words with the paths of their clusters, as hashes."""
+
+    def __init__(
+        self,
+        paths: Sequence[str],
+        words: Sequence[str],
+        counts: Annotated[
+            NDArray[numpy.uint64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        any_case: bool,
+    ) -> None: ...
+    @staticmethod
+    def from_entries(
+        entries: Annotated[
+            NDArray[numpy.uint64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        paths: Sequence[str],
+        any_case: bool,
+    ) -> WordClusters: ...
+    def path(self, word: str) -> str | None:
+        """The path of a word, or None."""
+
+    @property
+    def any_case(self) -> bool: ...
+    @property
+    def paths(self) -> list[str]:
+        """Distinct paths, by their numbers in entries."""
+
+    @property
+    def entries(self) -> NDArray[numpy.uint64]:
+        """Hashes of words in 48 bits, numbers of their paths in 16; sorted."""
+
+def check_path_bits(argument: str) -> None:
+    """Raise ValueError unless a prefix of a path can have so many bits."""
+
 class FeatureExtractor:
     """Templates, ready to run over token tables."""
 
@@ -278,6 +314,7 @@ class FeatureExtractor:
         templates: Sequence[tuple[bool, Sequence[tuple[str, int, int, bool, Sequence[str], Sequence[str]]]]],
         lists: Sequence[PhraseSet],
         columns: int,
+        clusters: Sequence[WordClusters] = [],
     ) -> None: ...
     @staticmethod
     def of_items(columns: int) -> FeatureExtractor:
@@ -730,6 +767,44 @@ class ChainModel:
         The k best outputs of chosen sentences under constraints, `labels` being the best ones without; by sentence how often the outputs break constraints, and whether that is known to be the best.
         """
 
+    def rescored(
+        self,
+        extractor: Any,
+        table: TokenTable,
+        rescorer: Rescorer,
+        column: int,
+        n: int,
+        k: int,
+        vote: bool,
+        space: Any,
+    ) -> tuple[NDArray[numpy.int32], NDArray[numpy.float64], NDArray[numpy.uint32], NDArray[numpy.uint8]]:
+        """
+        The k best outputs by all features, of the n best by local ones, as `ranked` gives them; with `vote` the one that versions of the weights vote for comes first, if they do.
+        """
+
+    def rescored_confidences(
+        self,
+        extractor: Any,
+        table: TokenTable,
+        rescorer: Rescorer,
+        column: int,
+        n: int,
+        labels: NDArray[numpy.int32],
+        sentences: NDArray[numpy.uint32],
+        spelling: Spelling,
+        factor: float,
+        space: Any,
+    ) -> tuple[
+        NDArray[numpy.float64],
+        NDArray[numpy.float64],
+        NDArray[numpy.uint32],
+        NDArray[numpy.uint32],
+        NDArray[numpy.float64],
+    ]:
+        """
+        As `confidences`, over the n best outputs by local features, with their total scores.
+        """
+
     def differing_features(
         self,
         extractor: FeatureExtractor,
@@ -772,6 +847,7 @@ class SegmentExtractor:
         templates: Sequence[Sequence[tuple[str, int, int, str, Sequence[str], Sequence[str]]]],
         lists: Sequence[PhraseSet],
         columns: int,
+        clusters: Sequence[WordClusters] = [],
     ) -> None: ...
     @staticmethod
     def of_items(columns: int) -> SegmentExtractor:
@@ -986,6 +1062,44 @@ class SegmentModel:
     ) -> tuple[NDArray[numpy.int32], NDArray[numpy.float64], NDArray[numpy.uint32], NDArray[numpy.uint8]]:
         """
         The k best outputs of chosen sentences under constraints, `labels` being the best ones without; by sentence how often the outputs break constraints, and whether that is known to be the best.
+        """
+
+    def rescored(
+        self,
+        extractor: Any,
+        table: TokenTable,
+        rescorer: Rescorer,
+        column: int,
+        n: int,
+        k: int,
+        vote: bool,
+        space: Any,
+    ) -> tuple[NDArray[numpy.int32], NDArray[numpy.float64], NDArray[numpy.uint32], NDArray[numpy.uint8]]:
+        """
+        The k best outputs by all features, of the n best by local ones, as `ranked` gives them; with `vote` the one that versions of the weights vote for comes first, if they do.
+        """
+
+    def rescored_confidences(
+        self,
+        extractor: Any,
+        table: TokenTable,
+        rescorer: Rescorer,
+        column: int,
+        n: int,
+        labels: NDArray[numpy.int32],
+        sentences: NDArray[numpy.uint32],
+        spelling: Spelling,
+        factor: float,
+        space: Any,
+    ) -> tuple[
+        NDArray[numpy.float64],
+        NDArray[numpy.float64],
+        NDArray[numpy.uint32],
+        NDArray[numpy.uint32],
+        NDArray[numpy.float64],
+    ]:
+        """
+        As `confidences`, over the n best outputs by local features, with their total scores.
         """
 
     def differing_features(
@@ -1398,3 +1512,511 @@ class Lbfgs:
         """The value and gradient at x: 'evaluate' again, 'stepped' or 'stuck'."""
 
     def state(self) -> dict[str, Any]: ...
+
+class GlobalSet:
+    """A declared set of global features."""
+
+    def __init__(self, lines: Sequence[str], lowercase: Sequence[str], functions: Sequence[Any]) -> None: ...
+
+class MentionLabels:
+    """How labels spell mentions."""
+
+    def __init__(
+        self,
+        types: Sequence[str],
+        type: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        joined: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    ) -> None: ...
+
+class GlobalTexts:
+    """The words of documents."""
+
+    def __init__(self, set: GlobalSet) -> None: ...
+    def add(self, table: TokenTable, column: int) -> None:
+        """Appends the sentences of a table, each a document."""
+
+    def __len__(self) -> int: ...
+
+class GlobalExtractor:
+    """The global features of given outputs."""
+
+    def __init__(self, set: GlobalSet, labels: MentionLabels) -> None: ...
+    def rows(
+        self,
+        texts: GlobalTexts,
+        document: int,
+        outputs: NDArray[numpy.int32],
+        index: FeatureIndex,
+        grow: bool,
+    ) -> tuple[NDArray[numpy.uint64], NDArray[numpy.uint32], NDArray[numpy.float64]]:
+        """
+        Ends, rows and counts of the features of each output, given as label ids one after another.
+        """
+
+    def names(
+        self, texts: GlobalTexts, document: int, outputs: NDArray[numpy.int32]
+    ) -> list[dict[str, float]]:
+        """The same by name, a dict for each output."""
+
+class GlobalModel:
+    """The weights of global features."""
+
+    def __init__(
+        self,
+        set: GlobalSet,
+        labels: MentionLabels,
+        keys: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        weights: Annotated[
+            NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        scale: float = 1.0,
+    ) -> None: ...
+    def set_votes(
+        self,
+        ends: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        steps: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        changes: Annotated[
+            NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        versions: int,
+        scale: float,
+        candidates: int,
+    ) -> None:
+        """Versions of the weights that vote on so many of the best outputs."""
+
+class Rescorer:
+    """Global features at work in one thread."""
+
+    def __init__(self, model: GlobalModel) -> None: ...
+    def read(self, table: TokenTable, column: int) -> None:
+        """The documents that are asked about from now on."""
+
+    def score(
+        self,
+        document: int,
+        ids: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    ) -> float:
+        """What global features add to the score of an output."""
+
+    def totals(
+        self,
+        document: int,
+        outputs: Annotated[
+            NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        scores: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> NDArray[numpy.float64]:
+        """Scores by all features of outputs with these local scores."""
+
+    def terms(self, document: int, ids: NDArray[numpy.int32]) -> list[tuple[str, float, float]]:
+        """Names, counts and weights of an output's global features."""
+
+def global_families() -> list[str]: ...
+def global_key(name: str) -> int: ...
+def global_weights(
+    weights: SparseRows, index: FeatureIndex
+) -> tuple[NDArray[numpy.uint64], NDArray[numpy.float32], bytes, NDArray[numpy.uint32]]:
+    """
+    Keys, weights, joined names and their ends, of global features by rising key.
+    """
+
+class NonLocalOptions:
+    """How the n best outputs are looked at."""
+
+    def __init__(
+        self, n: int, in_use: int, margin: float, local_margin: float, local_updates: bool
+    ) -> None: ...
+
+class WholeChainBatch:
+    """A batch of examples, seen as outputs of a structure."""
+
+    def __init__(
+        self,
+        shape: ChainShape,
+        examples: ExampleRows,
+        set: GlobalSet,
+        labels: MentionLabels,
+        texts: GlobalTexts,
+        index: FeatureIndex,
+        open: bool,
+        options: NonLocalOptions,
+    ) -> None: ...
+    @staticmethod
+    def tiers() -> frozenset[str]:
+        """The tiers of the contract that the structure has."""
+
+    def learn(
+        self,
+        weights: WeightTable,
+        rule: UpdateRule,
+        order: NDArray[numpy.uint32],
+        step: int,
+        sample_weights: NDArray[numpy.float64],
+        dropout_input: float = 0.0,
+        dropout_values: float = 0.0,
+        dropout_features: float = 0.0,
+        dropout_seed: int = 0,
+        first: int = 0,
+        loss: float = 0.0,
+    ) -> dict[str, Any]:
+        """
+        Applies a rule to the examples in order; what was counted. `first`: the number of example 0 in provenance; `loss`: that of the pass so far, to which losses are added one by one.
+        """
+
+    def make_room(self, weights: WeightTable, whole_rows: bool) -> None:
+        """Makes room for the weights of the gold outputs' features."""
+
+    def count_gold(
+        self,
+        weights: SparseRows,
+        sample_weights: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        counts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
+        expected: bool = False,
+    ) -> None:
+        """
+        Adds the gold outputs' feature counts, by weight; `expected`: also of examples with several, as the weights expect them.
+        """
+
+    def expectations(
+        self,
+        weights: SparseRows,
+        first: int,
+        last: int,
+        sample_weights: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        local: bool,
+        gradient: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
+    ) -> float:
+        """
+        Adds the expected feature counts of the examples [first, last), by weight; the sum of log Z.
+        """
+
+    def margins(
+        self, weights: SparseRows, first: int, last: int
+    ) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]:
+        """
+        Margins of gold over the best other output (infinity if there is none), norms of differences.
+        """
+
+    def voted(self, weights: SparseRows, votes: Votes, k: int, first: int, last: int) -> NDArray[numpy.int32]:
+        """Outputs by vote of all versions of the weights among the k best."""
+
+    def best(self, weights: SparseRows, first: int, last: int) -> NDArray[numpy.int32]:
+        """
+        Best outputs of the examples [first, last), as numbers one after another.
+        """
+
+class WholeSegmentBatch:
+    """A batch of examples, seen as outputs of a structure."""
+
+    def __init__(
+        self,
+        shape: SegmentShape,
+        extractor: SegmentExtractor,
+        open_local: bool,
+        examples: SegmentExamples,
+        set: GlobalSet,
+        labels: MentionLabels,
+        texts: GlobalTexts,
+        index: FeatureIndex,
+        open: bool,
+        options: NonLocalOptions,
+    ) -> None: ...
+    @staticmethod
+    def tiers() -> frozenset[str]:
+        """The tiers of the contract that the structure has."""
+
+    def learn(
+        self,
+        weights: WeightTable,
+        rule: UpdateRule,
+        order: NDArray[numpy.uint32],
+        step: int,
+        sample_weights: NDArray[numpy.float64],
+        dropout_input: float = 0.0,
+        dropout_values: float = 0.0,
+        dropout_features: float = 0.0,
+        dropout_seed: int = 0,
+        first: int = 0,
+        loss: float = 0.0,
+    ) -> dict[str, Any]:
+        """
+        Applies a rule to the examples in order; what was counted. `first`: the number of example 0 in provenance; `loss`: that of the pass so far, to which losses are added one by one.
+        """
+
+    def make_room(self, weights: WeightTable, whole_rows: bool) -> None:
+        """Makes room for the weights of the gold outputs' features."""
+
+    def count_gold(
+        self,
+        weights: SparseRows,
+        sample_weights: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        counts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
+        expected: bool = False,
+    ) -> None:
+        """
+        Adds the gold outputs' feature counts, by weight; `expected`: also of examples with several, as the weights expect them.
+        """
+
+    def expectations(
+        self,
+        weights: SparseRows,
+        first: int,
+        last: int,
+        sample_weights: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        local: bool,
+        gradient: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
+    ) -> float:
+        """
+        Adds the expected feature counts of the examples [first, last), by weight; the sum of log Z.
+        """
+
+    def margins(
+        self, weights: SparseRows, first: int, last: int
+    ) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]:
+        """
+        Margins of gold over the best other output (infinity if there is none), norms of differences.
+        """
+
+    def voted(self, weights: SparseRows, votes: Votes, k: int, first: int, last: int) -> NDArray[numpy.int32]:
+        """Outputs by vote of all versions of the weights among the k best."""
+
+    def best(self, weights: SparseRows, first: int, last: int) -> NDArray[numpy.int32]:
+        """
+        Best outputs of the examples [first, last), as numbers one after another.
+        """
+
+BASE_SCORE: str = "base score"
+
+BEST_CANDIDATE: str = "best"
+
+OTHER_CANDIDATE: str = "other"
+
+def right_candidates(
+    lengths: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    losses: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)]
+    | None,
+    all: bool,
+) -> NDArray[numpy.uint8]:
+    """
+    Which candidates are right: the one with the least loss of each item, or all of those.
+    """
+
+def candidate_table(
+    lengths: NDArray[numpy.uint32],
+    ends: NDArray[numpy.uint64],
+    features: NDArray[numpy.uint32],
+    names: list[str],
+    values: NDArray[numpy.float32] | None = None,
+    keys: NDArray[numpy.uint64] | None = None,
+    scores: NDArray[numpy.float64] | None = None,
+    losses: NDArray[numpy.float64] | None = None,
+    all_right: bool = False,
+) -> TokenTable:
+    """
+    The table of items with so many candidates each; the features of candidate c end at ends[c].
+    """
+
+def count_by_item(index: FeatureIndex, examples: ExampleRows, fresh: bool) -> None:
+    """
+    Counts each feature once for every item that has it; `fresh`: and forgets what was counted before.
+    """
+
+def base_row(index: FeatureIndex) -> int:
+    """The row of the base score; 0 if it has none."""
+
+def scale_values(examples: ExampleRows, row: int, factor: float, first: int) -> None:
+    """Multiplies the values of a row, from a candidate on."""
+
+class CandidateShape:
+    """How base scores of candidates count."""
+
+    def __init__(self, base_scale: float) -> None: ...
+    @property
+    def base_scale(self) -> float: ...
+    @property
+    def row_width(self) -> int:
+        """Outputs of a feature's row."""
+
+    @property
+    def constants(self) -> int:
+        """Number of weights in row 0."""
+
+class CandidateSpace:
+    """Scratch memory of one thread."""
+
+    def __init__(self) -> None: ...
+
+class CandidateModel:
+    """A finished model of candidates."""
+
+    def __init__(self, shape: CandidateShape, arrays: dict[str, Any]) -> None: ...
+    def best(
+        self, extractor: FeatureExtractor, table: TokenTable, space: CandidateSpace
+    ) -> NDArray[numpy.int32]:
+        """Labels of all tokens of the table."""
+
+    def voted(
+        self, extractor: FeatureExtractor, table: TokenTable, k: int, space: CandidateSpace
+    ) -> NDArray[numpy.int32]:
+        """
+        Labels by vote of all versions of the weights among the k best outputs.
+        """
+
+    def scores(
+        self, extractor: FeatureExtractor, table: TokenTable, space: CandidateSpace
+    ) -> NDArray[numpy.float64]:
+        """Of all candidates of all items."""
+
+    def features(
+        self, extractor: FeatureExtractor, table: TokenTable, item: int, candidate: int, space: CandidateSpace
+    ) -> list[tuple[int, float, list[str]]]:
+        """(row, value, texts of its name) of each known feature of a candidate."""
+
+class CandidateExamples:
+    """A batch of examples, seen as outputs of a structure."""
+
+    def __init__(
+        self,
+        shape: CandidateShape,
+        examples: ExampleRows,
+        losses: Annotated[
+            NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> None: ...
+    @staticmethod
+    def tiers() -> frozenset[str]:
+        """The tiers of the contract that the structure has."""
+
+    def learn(
+        self,
+        weights: WeightTable,
+        rule: UpdateRule,
+        order: NDArray[numpy.uint32],
+        step: int,
+        sample_weights: NDArray[numpy.float64],
+        dropout_input: float = 0.0,
+        dropout_values: float = 0.0,
+        dropout_features: float = 0.0,
+        dropout_seed: int = 0,
+        first: int = 0,
+        loss: float = 0.0,
+    ) -> dict[str, Any]:
+        """
+        Applies a rule to the examples in order; what was counted. `first`: the number of example 0 in provenance; `loss`: that of the pass so far, to which losses are added one by one.
+        """
+
+    def make_room(self, weights: WeightTable, whole_rows: bool) -> None:
+        """Makes room for the weights of the gold outputs' features."""
+
+    def count_gold(
+        self,
+        weights: SparseRows,
+        sample_weights: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        counts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
+        expected: bool = False,
+    ) -> None:
+        """
+        Adds the gold outputs' feature counts, by weight; `expected`: also of examples with several, as the weights expect them.
+        """
+
+    def expectations(
+        self,
+        weights: SparseRows,
+        first: int,
+        last: int,
+        sample_weights: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        local: bool,
+        gradient: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
+    ) -> float:
+        """
+        Adds the expected feature counts of the examples [first, last), by weight; the sum of log Z.
+        """
+
+    def margins(
+        self, weights: SparseRows, first: int, last: int
+    ) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]:
+        """
+        Margins of gold over the best other output (infinity if there is none), norms of differences.
+        """
+
+    def voted(self, weights: SparseRows, votes: Votes, k: int, first: int, last: int) -> NDArray[numpy.int32]:
+        """Outputs by vote of all versions of the weights among the k best."""
+
+    def best(self, weights: SparseRows, first: int, last: int) -> NDArray[numpy.int32]:
+        """
+        Best outputs of the examples [first, last), as numbers one after another.
+        """
+
+class CandidatePairs:
+    """Pairs of a right candidate and another one."""
+
+    def __init__(self) -> None: ...
+    def __len__(self) -> int: ...
+    def add(
+        self,
+        batch: CandidateExamples,
+        base_row: int,
+        sample_weights: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        weights: SparseRows,
+    ) -> None:
+        """
+        Adds the pairs of examples; of several right candidates the one that these weights like best.
+        """
+
+class RankBoost:
+    """The boosting re-ranker: a weight at a time."""
+
+    def __init__(self, pairs: CandidatePairs, rows: int, base_row: int, smoothing: float) -> None: ...
+    @staticmethod
+    def needs() -> frozenset[str]:
+        """The tiers of the contract that it needs of a structure."""
+
+    def find_base_weight(self) -> None:
+        """The weight of the base score by a line search."""
+
+    def begin_with(
+        self,
+        weights: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> None:
+        """Goes on from these weights, by row."""
+
+    def run(self, rounds: int) -> int:
+        """Up to so many rounds; how many were made."""
+
+    def refresh(self) -> None:
+        """Computes all sums anew from the weights."""
+
+    @property
+    def weights(self) -> NDArray[numpy.float64]:
+        """By row."""
+
+    @property
+    def chosen(self) -> NDArray[numpy.uint32]:
+        """The row of each round."""
+
+    @property
+    def loss(self) -> float:
+        """The exponential loss of all pairs."""
+
+    @property
+    def bound(self) -> float:
+        """What the share of wrong examples cannot exceed."""

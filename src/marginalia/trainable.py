@@ -13,12 +13,15 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
+from marginalia.corpus.blocks import ATTRIBUTES
+from marginalia.corpus.records import Sentence
 from marginalia.corpus.source import DataSource
 from marginalia.decode.alternative import labels_for_target
 from marginalia.decode.classifier import Classifier
 from marginalia.decode.constraints import Names, token_constraints
 from marginalia.decode.inputs import Input
 from marginalia.decode.model import TrainedModel
+from marginalia.decode.reranker import Reranker
 from marginalia.decode.tagger import Tagger
 from marginalia.errors import DataError
 from marginalia.model import SavedModel
@@ -202,7 +205,26 @@ class ClassModel(TrainableModel, Classifier):
         return (labels_for_target(self.saved, self.decoder, self._shown, self._block(item), target)[0],)
 
 
-_CLASSES: dict[str, type[TrainableModel]] = {made.kind: made for made in (Model, ClassModel)}
+class RerankModel(TrainableModel, Reranker):
+    """A `Reranker` that can be corrected and trained further."""
+
+    def fix(
+        self, item: Any, number: int, *, margin: float = 1.0, check: Data | None = None, threads: int = 1
+    ) -> RerankModel:
+        """The model with weights changed, as little as possible, so that it chooses the candidate with this
+        number (from 1 on) of an item, and those of earlier corrections too; the rest as of `Model.fix`."""
+        block = self._block(item)
+        columns: dict[str, list[Any]] = {ATTRIBUTES: block.table.attributes(0, block.table.tokens)}
+        columns[self.saved.label] = self.marked(block.table.tokens, number)
+        examples = DataSource([Sentence(columns)], label=self.saved.label)
+        return self._fixed(examples, margin, check, threads)
+
+    def target_labels(self, item: Any, target: str) -> tuple[str, ...]:
+        """Labels of candidates, of which the one with this number is the best."""
+        return tuple(self.marked(self._block(item).table.tokens, target))
+
+
+_CLASSES: dict[str, type[TrainableModel]] = {made.kind: made for made in (Model, ClassModel, RerankModel)}
 
 
 def trainable(make: Callable[P, TrainedModel]) -> Callable[P, Model]:

@@ -405,7 +405,14 @@ def test_the_form_of_the_data_is_stable(tagger: mg.Tagger, toys: Toys) -> None:
     found = tagger.explain(columns)
     data = json.loads(json.dumps(found.to_json(2)))
     assert set(data) == JSON_KEYS
-    assert list(data["by_kind"]) == ["feature", "transition", "dictionary", "constraint", "normaliser"]
+    assert list(data["by_kind"]) == [
+        "feature",
+        "transition",
+        "dictionary",
+        "constraint",
+        "normaliser",
+        "global",
+    ]
     assert set(data["other"]) == {"labels", "score", "what"}
     assert all(set(reason) == REASON_KEYS for reason in data["reasons"])
     assert len(data["reasons"]) == min(2, len(found.reasons))

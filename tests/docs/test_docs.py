@@ -377,21 +377,24 @@ def test_the_keys_of_json_output_are_on_the_page(verb: str, tmp_path: Path) -> N
         )
         keys = {"model", "output", "table"}
     if verb == "inspect":
-        keys = keys - {"found"} | {"templates", "lists", "left_out"} | described_keys() - {"program"}
+        of_program = {"templates", "lists", "clusters", "left_out"}
+        keys = keys - {"found"} | of_program | described_keys() - {"program"}
     assert printed == keys
 
 
 def described_keys() -> set[str]:
     """The keys of a model's description, by the page about model files."""
     keys = {name for row in rows_of("docs/model-file.md", "key") for name in re.findall(r"`(\w+)`", row[0])}
-    return keys - {"checksum", "format_version", "model", "row_width"}  # the last is absent in most files
+    rare = {"row_width", "global_features"}  # absent in most files
+    return keys - {"checksum", "format_version", "model"} - rare
 
 
 def test_the_model_file_page_has_every_array_and_key(tmp_path: Path) -> None:
     (tmp_path / "places.txt").write_text("the garden\n")
     data = [({"word": ["in", "the", "garden"], "pos": ["IN", "DT", "NN"]}, ["O", "B-X", "I-X"])]
-    lists = {"NAME": str(tmp_path / "places.txt")}
-    model = mg.train(data, task="chunking", passes=1, lists=lists, average="vote", provenance=True).saved
+    (tmp_path / "clusters.txt").write_text("01\tgarden\n")
+    files = {"lists": {"NAME": f"{tmp_path}/places.txt"}, "clusters": {"NAME": f"{tmp_path}/clusters.txt"}}
+    model = mg.train(data, task="chunking", passes=1, **files, average="vote", provenance=True).saved
     rows = {row[0].strip("`"): row for row in rows_of("docs/model-file.md", "array")}
     assert set(rows) == {*model.arrays, "wide"}
     assert all(rows[name][1] == code_of(array) for name, array in model.arrays.items())
@@ -409,6 +412,16 @@ def test_the_model_file_page_has_every_array_of_a_shrunk_model(tmp_path: Path) -
     assert all(
         code_of(a) in rows[name].split(" or ") for part in shrunk for name, a in part.items() if name in rows
     )
+
+
+def test_the_model_file_page_has_every_array_of_global_features() -> None:
+    data = [(["in", "Rome", "rome"], ["O", "B-X", "O"])]
+    model = mg.train(data, learner="nonlocal", passes=1).saved
+    rows = {row[0].strip("`"): row[1] for row in rows_of("docs/model-file.md", "global array")}
+    found = {name: code_of(array) for name, array in model.arrays.items() if name.startswith("global.")}
+    assert rows == found
+    described = next(row[1] for row in rows_of("docs/model-file.md", "key") if row[0] == "`global_features`")
+    assert [name for name in model.global_features if f"`{name}`" not in described] == []
 
 
 def test_the_model_file_page_has_every_array_of_corrections() -> None:

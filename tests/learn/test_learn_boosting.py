@@ -316,7 +316,7 @@ class TestTheEnd:
         ({"boost": -1}, "setting 'boost': found -1"),
         (
             {"learner": "crf", "boost": 2},
-            "is one of perceptron, margin, pa, arow, not of crf",
+            "is one of perceptron, margin, nonlocal, pa, arow, not of crf",
         ),
         ({"learner": "maxent", "boost": 2}, "not of maxent"),
         ({"boost": 2, "l1": 0.1, "l2": 0.1}, "expected one of them"),

@@ -25,19 +25,25 @@ PAIR = (["a", "b"], ["B-X", "O"])
     [
         ({"pases": 3}, "unknown setting 'pases'. Did you mean 'passes'?"),
         ({"cut_off": 3}, "Did you mean 'cutoff'?"),
-        ({"xyzzy": 3}, "Expected one of: average, boost, bpm-init, class-weights, contributions, cutoff"),
+        (
+            {"xyzzy": 3},
+            "Expected one of: average, boost, bpm-init, class-weights, cluster-case",
+        ),
         ({"l1_cumulativ": 3}, "unknown setting 'l1-cumulativ'. Did you mean 'l1-cumulative'?"),
         ({"rate": 0.1}, "setting 'rate' is one of crf, not of perceptron."),
         (
             {"learner": "crf", "average": "mean"},
-            "'average' is one of perceptron, margin, pa, arow, not of",
+            "'average' is one of perceptron, margin, nonlocal, pa, arow, not of",
         ),
         ({"learner": "maxent", "normalise": "steps"}, "unknown setting 'normalise'"),
         ({"task": "chunkin"}, "unknown task 'chunkin'. Did you mean 'chunking'?"),
         ({"structure": "chian"}, "Did you mean 'chain'?"),
         ({"learner": "perceptrons"}, "Did you mean 'perceptron'?"),
         ({"learner": "max-ent"}, "unknown learner 'max-ent'. Did you mean 'maxent'?"),
-        ({"learner": "svm"}, "Expected one of: arow, crf, margin, maxent, pa, perceptron."),
+        (
+            {"learner": "svm"},
+            "Expected one of: arow, crf, margin, maxent, nonlocal, pa, perceptron",
+        ),
         ({"features": "chunkng"}, "chunking"),
         ({"passes": 0}, "found 0, expected a whole number from 1 to"),
         ({"passes": "many"}, "setting 'passes': found 'many'"),

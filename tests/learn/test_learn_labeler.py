@@ -92,6 +92,7 @@ def test_parameters(data: Any) -> None:
         "learner": "pa",
         "task": None,
         "lists": None,
+        "clusters": None,
         "dictionary": None,
         "seed": 1,
         "threads": 1,

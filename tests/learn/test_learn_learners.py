@@ -25,7 +25,8 @@ def accuracy(tagger: mg.Tagger, data: Any) -> float:
 
 
 def test_every_learner_is_here() -> None:
-    assert {learner for learner, _ in RUNS.values()} == set(LEARNERS)
+    assert {learner for learner, _ in RUNS.values()} == set(LEARNERS) - {"rank-boost", "nonlocal"}
+    # for candidates; for global features (test_learn_non_local.py)
 
 
 @pytest.mark.parametrize("name", RUNS)

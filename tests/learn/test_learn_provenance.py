@@ -153,7 +153,10 @@ def test_the_model_to_begin_with_is_a_teacher(toys: Toys) -> None:
         ({"bpm_init": 3}, "does not go with bpm-init"),
         ({"parallel": "mix"}, "does not go with parallel=mix"),
         ({"boost": 3}, "does not go with boost"),
-        ({"learner": "crf"}, "setting 'provenance' is one of perceptron, margin, pa, arow, not of crf"),
+        (
+            {"learner": "crf"},
+            "is one of perceptron, margin, nonlocal, pa, arow, not of crf",
+        ),
         ({"learner": "crf", "algorithm": "sgd"}, "not of crf"),
         ({"learner": "maxent"}, "not of maxent"),
     ],

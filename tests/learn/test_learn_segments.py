@@ -95,7 +95,7 @@ def test_even_auto_has_an_end() -> None:
         (
             {"learner": "maxent"},
             "learner maxent needs outputs that are made choice by choice, which the structure segments does "
-            "not have: choose another learner (perceptron, margin, pa, arow, crf) or structure=chain",
+            "not have: choose another learner (perceptron, margin, nonlocal, pa, arow, crf) or",
         ),
         ({"encode": "IOBES"}, "setting 'encode': found IOBES, but segments are spelled in IOB2."),
         ({"max_length": 0}, "max-length"),

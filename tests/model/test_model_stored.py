@@ -35,12 +35,28 @@ def answers(path: Path) -> list[dict[str, Any]]:
 
 def test_there_is_a_file_of_each_kind() -> None:
     structures = {mg.load(path).saved.structure for path in FILES}
-    assert structures >= {"chain", "segments"}
+    assert structures >= {"chain", "segments", "candidates"}
     assert len(FILES) >= 22
+
+
+def check_rankings(model: Any, expected: list[dict[str, Any]]) -> None:
+    """The same of lists of candidates."""
+    for one in expected:
+        found = model.rerank(one["item"])
+        assert [c.number for c in found] == [number for number, _, _ in one["ranked"]]
+        assert [c.score for c in found] == pytest.approx([score for _, score, _ in one["ranked"]], rel=1e-9)
+        if found[0].probability is not None:
+            assert [c.probability for c in found] == pytest.approx([p for *_, p in one["ranked"]], rel=1e-9)
+        reasons = [[reason.feature, reason.difference] for reason in model.explain(one["item"]).reasons[:5]]
+        assert [name for name, _ in reasons] == [name for name, _ in one["explained"]]
+        assert [d for _, d in reasons] == pytest.approx([d for _, d in one["explained"]], rel=1e-9)
 
 
 def check_answers(model: Any, expected: list[dict[str, Any]]) -> None:
     """Labels, the best outputs with scores, probabilities and reasons are those that are expected."""
+    if isinstance(model, mg.Reranker):
+        check_rankings(model, expected)
+        return
     sentences = [sentence_for(model, one["tokens"]) for one in expected]
     assert [list(t.labels) for t in model.tag_all(sentences)] == [one["labels"] for one in expected]
     for x, one in zip(sentences, expected, strict=True):
@@ -64,6 +80,10 @@ def test_stored_models_are_saved_again_with_the_same_answers(path: Path, tmp_pat
     model = mg.load(path)
     model.save(tmp_path / "again.mg")
     again = mg.load(tmp_path / "again.mg")
+    if isinstance(model, mg.Reranker):
+        items = [one["item"] for one in answers(path)]
+        assert again.rerank_all(items) == model.rerank_all(items)
+        return
     sentences = [sentence_for(model, one["tokens"]) for one in answers(path)]
     assert again.tag_all(sentences) == model.tag_all(sentences)
 

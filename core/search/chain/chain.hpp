@@ -13,6 +13,7 @@
 #include "search/chain/forward_backward.hpp"
 #include "search/chain/lattice.hpp"
 #include "search/chain/viterbi.hpp"
+#include "search/hypothesis_list.hpp"
 #include "search/labels.hpp"
 #include "weights/weight_table.hpp"
 
@@ -36,6 +37,7 @@ class Chain {
   std::size_t errors(std::size_t i, const Labels& y) const { return errors_of(right(i), y); }
   const ScoredLabels& best(std::size_t i);
   std::vector<ScoredLabels> k_best(std::size_t i, std::size_t k);
+  HypothesisList hypotheses(std::size_t i, std::size_t n) { return hypotheses_of(lattice_of(i), n); }
   double cost(std::size_t i, const Labels& y) const { return costs_->of(right(i), y); }
   const ScoredLabels& costly_best(std::size_t i);
   bool complete(std::size_t i) const { return right(i).complete(); }

@@ -13,6 +13,7 @@
 #include "search/chain/paths.hpp"
 #include "search/chain/viterbi.hpp"
 #include "search/frozen_model.hpp"
+#include "search/hypothesis_list.hpp"
 #include "search/node_sums.hpp"
 #include "search/output_features.hpp"
 
@@ -72,6 +73,7 @@ class ChainModel : public FrozenModel<ChainModel, ChainTypes> {
   static std::vector<ScoredLabels> k_best(const Lattice& scores, std::size_t k, Space& space) {
     return k_best_of(scores, k, space.viterbi);
   }
+  HypothesisList hypotheses(const Lattice& scores, std::size_t n) const { return hypotheses_of(scores, n); }
   static ChainPaths paths(const Lattice& scores) { return {scores}; }
   auto features(const FeatureExtractor& extractor, const TokenTable& table, std::size_t s,
                 Space& space) const {

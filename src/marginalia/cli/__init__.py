@@ -23,6 +23,7 @@ VERBS = (
     "train",
     "tag",
     "eval",
+    "rerank",
     "calibrate",
     "explain",
     "fix",
@@ -30,6 +31,7 @@ VERBS = (
     "shrink",
     "export",
     "convert",
+    "casing",
     "demo",
 )
 

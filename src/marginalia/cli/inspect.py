@@ -111,7 +111,9 @@ def inspect(
     saved: SavedModel, file_size: int, top: int, label: str | None = None, find: str | None = None
 ) -> dict[str, Any]:
     """All that is shown, ready for JSON."""
+    from marginalia.model.clusters import clusters_in
     from marginalia.model.file import version_of
+    from marginalia.model.global_part import global_weights
     from marginalia.model.inspection import Inspection
 
     inspection = Inspection(saved)
@@ -120,12 +122,18 @@ def inspect(
     program = saved.program
     found |= {name: value for name, value in saved.metadata().items() if name != "program"}
     found |= {"templates": len(program.templates), "explicit": program.explicit, "lists": list(program.lists)}
+    found["clusters"] = clusters_in(saved)
     found["left_out"] = list(program.left_out)
     if find is not None:
         return found | {"found": _plain(inspection.find(find, top, label))}
     chosen = saved.labels if label is None else (label,)
     found["strongest"] = _strongest(inspection, chosen, top)
     found["transitions"] = _transitions(inspection, top, label)
+    if saved.global_features:
+        found["global_weights"] = [
+            {"feature": name, "labels": [], "weight": round(weight, 6)}
+            for name, weight in global_weights(saved.arrays)[:top]
+        ]
     return found
 
 
@@ -163,6 +171,9 @@ def _lines(found: dict[str, Any], paint: Paint) -> Iterator[str]:
             if sides[side]:
                 yield from ("", paint(f"{words} {label}", BOLD))
                 yield from _weights(sides[side], paint)
+    if found.get("global_weights"):
+        yield from ("", paint("global features, strongest first", BOLD))
+        yield from _weights(found["global_weights"], paint)
     for kind, weights in found["transitions"].items():
         yield from ("", paint(f"{kind} weights", BOLD))
         yield from _weights([w | {"feature": ""} for w in weights], paint)
@@ -185,6 +196,8 @@ def _facts(found: dict[str, Any]) -> Iterator[str]:
         "labels": f"{len(found['labels'])}: {' '.join(found['labels'])}",
         "features": "explicit attributes" if found["explicit"] else count(found["templates"], "template"),
         "lists": " ".join(found["lists"]),
+        "global": _global(found["global_features"]) if "global_features" in found else "",
+        "clusters": "; ".join(_clusters(name, facts) for name, facts in found["clusters"].items()),
         "left out": "; ".join(found["left_out"]),
         "settings": " ".join(f"{name}={_spelled(value)}" for name, value in found["settings"].items()),
         "seed": str(found["seed"]),
@@ -194,6 +207,16 @@ def _facts(found: dict[str, Any]) -> Iterator[str]:
         "corrected": count(len(found["corrections"]), "correction") if found["corrections"] else "",
     }
     yield from (f"  {name:9} {text}" for name, text in facts.items() if text)
+
+
+def _global(told: dict[str, Any]) -> str:
+    names = " ".join([*told["families"], *told["functions"]])
+    return f"{names}; of column {told['column']}, {told['hypotheses']:,} hypotheses"
+
+
+def _clusters(name: str, facts: dict[str, Any]) -> str:
+    case = "; any case" if facts["any_case"] else ""
+    return f"{name} ({count(facts['words'], 'word')}, {count(facts['clusters'], 'cluster')}{case})"
 
 
 def _calibrated(calibration: dict[str, Any]) -> str:
@@ -220,10 +243,10 @@ def _diagnostics(found: dict[str, Any]) -> Iterator[str]:
 
 def _course(record: dict[str, Any]) -> str:
     """The training error, or what learners without one minimise."""
+    boost = boosted(record.get("round"), record.get("confidence"), record.get("bound"))
     if record["error"] is not None:
-        boost = boosted(record.get("round"), record.get("confidence"), record.get("bound"))
         return f"error {record['error']:6.3f}%{boost}"
-    return "" if record.get("loss") is None else f"loss {record['loss']:,.1f}"
+    return "" if record.get("loss") is None else f"loss {record['loss']:,.1f}{boost}"
 
 
 def _weights(weights: list[dict[str, Any]], paint: Paint) -> Iterator[str]:

@@ -67,7 +67,7 @@ def check_layout(reader: ExampleReader, format: str, columns: object, options: M
 
         raise UsageError(f"--separator: found {options['separator']!r}, expected tab or blanks.")
     if columns is not None and format not in reader.named_columns:
-        takers = " and ".join(reader.named_columns)
+        takers = " and ".join(reader.named_columns) or "no"
         raise SettingsError(f"--columns is for {takers} files, but these are read as {format}.")
 
 

@@ -49,7 +49,8 @@ def seconds(number: float) -> str:
 
 def boosted(round: int | None, round_weight: float | None, bound: float | None) -> str:
     """What a round of boosting came to, if one is over."""
-    if round_weight is None or bound is None:
+    if bound is None:
         return ""
     end = ", of no use" if round_weight == 0 else ""
-    return f"  round {round}: confidence {round_weight:.3g}, wrong at most {100 * bound:.3g}%{end}"
+    sure = "" if round_weight is None else f"confidence {round_weight:.3g}, "
+    return f"  round {round}: {sure}wrong at most {100 * bound:.3g}%{end}"

@@ -62,7 +62,7 @@ def add_parser(verbs: Verbs) -> None:
     parser.add_argument(
         "--structure",
         metavar="NAME",
-        help="what an output is: chain or segments (default: chain, or as --start)",
+        help="what an output is: chain, segments, single or candidates (default: chain, or as --start)",
     )
     parser.add_argument(
         "--features", metavar="NAME|FILE", help="a set or a template file (default: the task's)"
@@ -70,7 +70,19 @@ def add_parser(verbs: Verbs) -> None:
     parser.add_argument(
         "--learner",
         metavar="NAME",
-        help="perceptron, margin, pa, arow, maxent or crf (default: perceptron)",
+        help="perceptron, margin, nonlocal, pa, arow, maxent, crf or rank-boost (default: perceptron)",
+    )
+    parser.add_argument(
+        "--global-features", metavar="NAME|FILE", help="nonlocal: a set or a file (default: nonlocal)"
+    )
+    parser.add_argument(
+        "--global-function",
+        metavar="MODULE:FUNCTION",
+        action="append",
+        help="nonlocal: a Python function of tokens and spans that names features; slow; may be repeated",
+    )
+    parser.add_argument(
+        "--lowercase", metavar="FILE", help="nonlocal: words more often in lower case (marginalia casing)"
     )
     parser.add_argument(
         "--set",
@@ -81,6 +93,13 @@ def add_parser(verbs: Verbs) -> None:
     )
     parser.add_argument(
         "--list", metavar="NAME=FILE", type=name_and_value, action="append", help="a phrase list (gazetteer)"
+    )
+    parser.add_argument(
+        "--clusters",
+        metavar="NAME=FILE",
+        type=name_and_value,
+        action="append",
+        help="word clusters (path, tab, word, tab, count)",
     )
     parser.add_argument(
         "--dictionary",
@@ -118,8 +137,10 @@ def run(args: argparse.Namespace) -> int:
         return 0
     plan = make_plan(args)
     must_exist([*plan.train, *plan.dev])
-    inputs = [*plan.train, *plan.dev, *args.data, *plan.lists.values(), *plan.dictionary, plan.features or ""]
-    inputs += [path for path in (plan.sample_weights, costs_file(plan.settings)) if path]
+    inputs = [*plan.train, *plan.dev, *args.data, *plan.dictionary, plan.features or ""]
+    inputs += [*plan.lists.values(), *plan.clusters.values()]
+    more = (plan.sample_weights, costs_file(plan.settings), plan.global_features, plan.lowercase)
+    inputs += [path for path in more if path]
     check_writable(plan.output, inputs)
     with seekable([*plan.train, *plan.dev]) as paths:
         training = prepare(plan, paths[: len(plan.train)], paths[len(plan.train) :])
@@ -144,6 +165,7 @@ def prepare(plan: Plan, train: list[str], dev: list[str]) -> Training:
     from marginalia.corpus.source import DataSource
     from marginalia.features.dictionary import Dictionary
     from marginalia.kinds import load
+    from marginalia.learn.recipe import GlobalChoice
     from marginalia.learn.samples import read_sample_weights
 
     start = load(plan.start).saved if plan.start else None
@@ -155,7 +177,9 @@ def prepare(plan: Plan, train: list[str], dev: list[str]) -> Training:
         learner=plan.learner,
         seed=plan.seed,
         lists=plan.lists,
+        clusters=plan.clusters,
         dictionary=Dictionary.read(*plan.dictionary) if plan.dictionary else None,
+        global_choice=GlobalChoice(plan.global_features, tuple(plan.global_function), plan.lowercase),
         settings=plan.settings,
     )
     return learn.prepare(
@@ -172,12 +196,14 @@ def follow(training: Training, quiet: bool) -> bool:
     """Train to the end and show it; whether Ctrl-C cut it short."""
     progress = TrainingProgress(sys.stderr, quiet)
     progress.begin(_reading(training))
+    known = list(training.notes)
     with stopping() as stop:
         for record in training:
             progress.show(record)
             if stop():
                 break
     progress.end()
+    progress.begin(f"note: {note}" for note in training.notes if note not in known)
     if stop():
         Notes(sys.stderr).say("marginalia: interrupted; the best model so far is kept")
     return stop()
@@ -185,8 +211,9 @@ def follow(training: Training, quiet: bool) -> bool:
 
 def _reading(training: Training) -> Iterator[str]:
     data, coder, kind = training.data, training.coder, training.kind
-    examples = [(data.sentences, kind.reader.noun)] + ([] if kind.reader.items else [(data.tokens, "token")])
-    read = [*examples, (len(coder.labels), kind.label)]
+    parts = {kind.reader.noun: data.sentences, kind.reader.part_noun: data.tokens}
+    read = [(number, noun) for noun, number in parts.items() if noun]
+    read += [] if kind.known_labels else [(len(coder.labels), kind.label)]
     scheme = f"scheme {coder.scheme}" if coder.scheme else "plain tags"
     if coder.encoding != coder.scheme:
         scheme += f", trained as {coder.encoding}"

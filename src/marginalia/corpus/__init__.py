@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .blocks import Block, pack, read_blocks
+    from .candidates import CandidateArrays
     from .conll import read_conll, write_conll
     from .conllu import read_conllu, write_conllu
     from .crfsuite import read_crfsuite, write_crfsuite
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "blocks": "Block pack read_blocks",
+    "candidates": "CandidateArrays",
     "conll": "read_conll write_conll",
     "conllu": "read_conllu write_conllu",
     "crfsuite": "read_crfsuite write_crfsuite",
@@ -49,6 +51,7 @@ __all__ = [
     "FORMATS",
     "SCHEMES",
     "Block",
+    "CandidateArrays",
     "EncodedLabels",
     "Format",
     "Misaligned",

@@ -46,6 +46,12 @@ FORMATS: dict[str, Format] = {
         Format("crfsuite", "crfsuite"),
     )
 }
+CANDIDATES = "candidates"
+"""Lists of candidates as JSON lines (candidates.py): for models that choose one of each."""
+
+EXPLICIT_FORMATS = ("crfsuite", CANDIDATES)
+"""Those whose features are in the data; no templates make them."""
+
 _SUFFIXES = {".conllu": "conllu", ".jsonl": "jsonl"}
 
 

@@ -292,11 +292,12 @@ def _has_header(layout: Layout) -> bool:
 
 def _records(source: Source, layout: Layout) -> Iterator[ItemRecord]:
     if layout.format == "jsonl":
-        return _objects(source)
+        return json_objects(source)
     return _rows(source, layout)
 
 
-def _objects(source: Source) -> Iterator[ItemRecord]:
+def json_objects(source: Source) -> Iterator[ItemRecord]:
+    """The objects of JSON lines; the last record may be blank lines alone."""
     before = ""
     for number, line in read_lines(source):
         text = line.removeprefix("\ufeff") if number == 1 else line

@@ -10,6 +10,8 @@ from typing import Any
 
 from marginalia.corpus.batches import Layout, guess_layout, read_batches
 from marginalia.corpus.blocks import Block
+from marginalia.corpus.candidates import candidate_layout, pack_dictionaries
+from marginalia.corpus.formats import CANDIDATES
 from marginalia.corpus.items import guess_item_layout, pack_item_pairs
 from marginalia.corpus.pairs import pack_pairs
 from marginalia.corpus.records import Sentence
@@ -26,8 +28,9 @@ class DataSource:
 
     `data` are files, sentence records or (tokens, labels) pairs. `columns`, `label`, `format` and `options`
     of the reader may be left to the data; `layout` is what follows from all of them. `whole_documents`:
-    blocks end where documents end; `partial`: labels may leave open what is right; `stream`: files are to be
-    read again in every pass; `items`: examples are whole items with one class each. `held` are blocks in
+    documents are labelled at once, and blocks end where they end; `to_document_ends`: blocks end so, but
+    sentences are labelled one by one; `partial`: labels may leave open what is right; `stream`: files are to
+    be read again in every pass; `items`: examples are whole items with one class each. `held` are blocks in
     memory: then nothing is read, the layout is as given.
     """
 
@@ -41,6 +44,7 @@ class DataSource:
     stream: bool = False
     items: bool = False
     held: tuple[Block, ...] | None = None
+    to_document_ends: bool = False
 
     @classmethod
     def of_file(cls, path: Path, layout: Layout, held: Iterable[Block] | None = None) -> DataSource:
@@ -54,6 +58,7 @@ class DataSource:
             layout.whole_documents,
             layout.partial,
             items=layout.items,
+            to_document_ends=layout.to_document_ends,
             held=None if held is None else tuple(held),
         )
 
@@ -86,14 +91,22 @@ class DataSource:
                 self.whole_documents,
                 self.partial,
                 self.items,
+                self.to_document_ends,
             )
+        if self.format == CANDIDATES:
+            return candidate_layout(self.partial, self.label)
         if not self.paths:
             return self._packed[0]
         guess = guess_item_layout if self.items else guess_layout
         layout = guess(self.paths[0], self.format, self.columns, self.label, options)
         if self.whole_documents and layout.format not in ("conll", "conllu"):
             raise SettingsError(f"unit=document: {layout.format} files do not tell documents apart.")
-        return replace(layout, whole_documents=self.whole_documents, partial=self.partial)
+        return replace(
+            layout,
+            whole_documents=self.whole_documents,
+            partial=self.partial,
+            to_document_ends=self.to_document_ends,
+        )
 
     def blocks(self) -> Iterator[Block]:
         """All blocks, each with a column of labels; files are read again at each call."""
@@ -140,9 +153,12 @@ class DataSource:
     @cached_property
     def _packed(self) -> tuple[Layout, tuple[Block, ...]]:
         data: Any = self.data
+        if self.format == CANDIDATES:
+            return pack_dictionaries(data, self.partial)
         if self.items:
             return pack_item_pairs(data, self.label, self.columns, self.partial)
-        return pack_pairs(data, self.label, self.whole_documents, self.partial)
+        whole = self.whole_documents or self.to_document_ends
+        return pack_pairs(data, self.label, whole, self.partial)
 
     def _read(self) -> Iterator[Block]:
         for path in self.paths:

@@ -16,6 +16,7 @@ from marginalia.decode.decoder import Contribution, Term
 from marginalia.decode.explanation import Explanation, Reason, Side
 from marginalia.decode.imported import convert
 from marginalia.decode.model import TrainedModel
+from marginalia.decode.reranker import Candidate, Reranker
 from marginalia.decode.segments import SegmentDecoder
 from marginalia.decode.tagged import Tagged
 from marginalia.decode.tagger import Tagger
@@ -23,6 +24,7 @@ from marginalia.decode.tagger import Tagger
 __all__ = [
     "At",
     "Before",
+    "Candidate",
     "ChainDecoder",
     "Classified",
     "Classifier",
@@ -33,6 +35,7 @@ __all__ = [
     "Never",
     "Only",
     "Reason",
+    "Reranker",
     "SegmentDecoder",
     "Side",
     "Tagged",

@@ -19,6 +19,7 @@ from marginalia.decode.settings import VoteSettings
 from marginalia.errors import DataError, MarginaliaError, ModelError
 from marginalia.features.compiling import extracted, looks_at_lists
 from marginalia.model import SavedModel, phrases_of
+from marginalia.model.clusters import clusters_of
 from marginalia.model.constants import ChainSettings, constant_place
 
 Ids = npt.NDArray[np.int32]
@@ -77,7 +78,7 @@ class Term:
         return self.weight * self.times
 
 
-TERM_KINDS = ("feature", "transition", "dictionary", "normaliser")
+TERM_KINDS = ("feature", "transition", "dictionary", "normaliser", "global")
 
 
 class ActiveFeature(NamedTuple):
@@ -181,7 +182,8 @@ class Decoder(Generic[Shape]):
             self._model = factory.model(self._shape, saved.arrays)
             self._candidates = _candidates_of(saved)
             self._phrases = phrases_of(saved)
-            extractor = factory.compile(saved.program, saved.columns, self._phrases)
+            self._clusters = clusters_of(saved)
+            extractor = factory.compile(saved.program, saved.columns, self._phrases, self._clusters)
             self._listed = {
                 i for i, t in enumerate(extracted(saved.program)) if looks_at_lists(saved.program, t)
             }
@@ -364,7 +366,8 @@ class Decoder(Generic[Shape]):
             )
         extractor = self._extractors.get(block.columns)
         if extractor is None:
-            extractor = self._factory.compile(self._saved.program, block.columns, self._phrases)
+            tables = self._phrases, self._clusters
+            extractor = self._factory.compile(self._saved.program, block.columns, *tables)
             self._extractors[block.columns] = extractor
         return extractor
 

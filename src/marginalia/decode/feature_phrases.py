@@ -7,6 +7,7 @@ from functools import cache
 
 from marginalia.corpus.blocks import Block
 from marginalia.decode.decoder import Term
+from marginalia.decode.global_phrases import global_words
 from marginalia.features.compiling import extracted
 from marginalia.features.program import Attribute, Template, TemplateProgram, Value
 from marginalia.model import SavedModel, phrases_of
@@ -23,6 +24,19 @@ _SUBJECTS: dict[str, str] = {
     "collapsed-shape": "the collapsed shape of {}",
     "char-class": "the character class of {}",
     "match": "what '{a}' matches in {}",
+    "cluster": "the cluster ({a}) of {}",
+    "sentence-form": "the form of the sentence of {}",
+    "sentence-number": "the number of the sentence of {}",
+    "document-first": "the first word of the document",
+    "document-case": "how the document writes {}",
+    "elsewhere-before": "neighbour {a} before {} elsewhere in the document",
+    "elsewhere-after": "neighbour {a} behind {} elsewhere in the document",
+    "elsewhere-list": "the place of {} in a phrase of the list '{a}' elsewhere in the document",
+    "first-use-before": "what stands before {} where the document has it first",
+    "first-use-after": "what stands behind {} where the document has it first",
+    "run-before": "what stands before {} in the document's longest name with it",
+    "run-after": "what stands behind {} in the document's longest name with it",
+    "run-place": "the place of {} in the document's longest name with it",
     "lower-match": "what '{a}' matches in {}, in lower case,",
 }
 _COUNTED = ("", "", "two ", "three ", "four ", "five ")
@@ -64,6 +78,8 @@ def words_of(program: TemplateProgram, chosen: Term | None, other: Term | None, 
     assert term is not None, "one of the outputs has the term"
     if term.kind == "feature" and term.template is None:
         return f"the attribute '{term.feature}'" + ("" if term.times == 1 else f" is {term.times:g}")
+    if term.kind == "global":
+        return global_words(term.feature, [0.0 if one is None else one.times for one in (chosen, other)])
     if term.template is None:
         phrases = [_constant(side) for side in (chosen, other) if side is not None]
         return phrases[0] if len(phrases) == 1 else f"{phrases[0]}, not {_arrows(other)}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 from marginalia.corpus.blocks import ATTRIBUTES, Block, pack
 from marginalia.corpus.records import Sentence
@@ -18,8 +18,8 @@ from marginalia.decode.dictionaries import (
     resolve_dictionaries,
 )
 from marginalia.decode.inputs import Input, record_of
-from marginalia.decode.structures import STRUCTURES, Structure
-from marginalia.errors import ModelError
+from marginalia.decode.structures import STRUCTURES, Structure, StructureDecoder
+from marginalia.errors import ModelError, SettingsError
 from marginalia.model import SavedModel, file
 from marginalia.model.weights_text import weight_lines, with_weights
 
@@ -36,7 +36,7 @@ class TrainedModel:
 
     def __init__(self, saved: SavedModel) -> None:
         self.saved = saved
-        self.decoder = structure_of(saved, self.kind).decoder(saved)
+        self.decoder = _decoder_of(saved, structure_of(saved, self.kind))
         self._dictionaries = ModelDictionaries(saved)
         self._hard: HardDictionary | None = None
 
@@ -91,6 +91,20 @@ class TrainedModel:
         own = self._dictionaries
         return self._using(replace(own, soft=new) if mode == "soft" else replace(own, hard=new))
 
+    def with_hypotheses(self: Own, hypotheses: int) -> Own:
+        """The model, which has global features, looking at so many of the best outputs by local ones."""
+        from marginalia.model.global_part import MOST_HYPOTHESES
+
+        base = self._dictionaries.base
+        if not base.global_features:
+            raise ModelError("the model has no global features: there is only one best output by local ones.")
+        if type(hypotheses) is not int or not 1 <= hypotheses <= MOST_HYPOTHESES:
+            raise SettingsError(
+                f"hypotheses: found {hypotheses!r}, expected a whole number from 1 to {MOST_HYPOTHESES:,}."
+            )
+        told = base.global_features | {"hypotheses": hypotheses}
+        return self._using(replace(self._dictionaries, base=replace(base, global_features=told)))
+
     def reloaded(self: Own) -> Own:
         """The model with its dictionaries as their files are now: itself if none has changed. A DataError for
         a file that is not good; this one can go on with what it has."""
@@ -137,6 +151,19 @@ class TrainedModel:
     def _block(self, given: Input) -> Block:
         """One input, ready for the decoder."""
         return pack([self._record(given)], self.feature_columns)
+
+
+def _decoder_of(saved: SavedModel, structure: Structure) -> StructureDecoder:
+    """The answers of a model; with global features over those of its structure."""
+    base = structure.decoder(saved)
+    if not saved.global_features:
+        return base
+    from marginalia.decode.global_decoder import GlobalDecoder  # most models have none
+
+    if structure.global_tiers is None:
+        raise ModelError(f"models of the structure {saved.structure} cannot have global features.")
+    token_bytes = structure.token_bytes(len(saved.labels), saved.settings_as(structure.record))
+    return GlobalDecoder(saved, cast(Any, base), token_bytes)
 
 
 def structure_of(saved: SavedModel, kind: str | None = None) -> Structure:

@@ -89,6 +89,11 @@ def fit_settings(own: SegmentSettings, lengths: Mapping[int, int]) -> tuple[Segm
     return replace(own, max_length=most), notes
 
 
+def token_bytes(labels: int, own: SegmentSettings) -> int:
+    """What the search for the k best outputs may keep for a token: scores of segments that begin there."""
+    return 8 * (labels + 1) * (int(own.max_length) + 4)
+
+
 class SegmentExtraction:
     """Sentences as values of tokens; features are made when they are needed."""
 
@@ -157,6 +162,11 @@ class SegmentTraining:
         return _core.SegmentBatch(
             self._shape, extraction.extractor, examples, extraction.index, self._open, self._costs
         )
+
+    def whole_batch(self, examples: _core.SegmentExamples, *documents: Any) -> Any:
+        """The examples as outputs with global features (decode/global_training.py)."""
+        extractor = self._extraction.extractor
+        return _core.WholeSegmentBatch(self._shape, extractor, self._open, examples, *documents)
 
 
 def _shape_of(saved: SavedModel) -> _core.SegmentShape:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from marginalia import _core
 from marginalia.config import Setting, Settings
-from marginalia.corpus.blocks import Block
-from marginalia.decode import chain, segments, single
+from marginalia.corpus.blocks import ATTRIBUTES, Block
+from marginalia.decode import candidates, chain, segments, single
 from marginalia.decode.decoder import (
     CompiledConstraints,
     ConstrainedOutputs,
@@ -19,7 +19,12 @@ from marginalia.decode.decoder import (
 )
 from marginalia.decode.settings import StructureOptions
 from marginalia.features.compiling import compile_extractor, compile_item_extractor, compile_segment_extractor
-from marginalia.features.list_templates import LIST_TEMPLATES, SEGMENT_LIST_TEMPLATES
+from marginalia.features.list_templates import (
+    CLUSTER_TEMPLATES,
+    LIST_TEMPLATES,
+    SEGMENT_CLUSTER_TEMPLATES,
+    SEGMENT_LIST_TEMPLATES,
+)
 from marginalia.features.program import TemplateProgram
 from marginalia.model import SavedModel
 from marginalia.model.constants import ChainSettings
@@ -199,25 +204,32 @@ class Structure(NamedTuple):
     """A search space: how it is set, how it answers a learner, how it answers a user.
 
     `record` has its settings. `features` is the set to use if none is named (else the task's),
-    `list_templates` are what `--list` adds. `encoding` is the scheme that it spells spans in, if it needs a
-    certain one. `fit_settings` gives settings with what the data decide, by how many spans have which length,
-    and notes for users. `tiers` are those of the contract that it has, as the core knows them. `kind` is the
-    kind of output (`kinds/`): how examples are read, outputs written and scored, and the class that a user
-    holds.
+    `list_templates` and `cluster_templates` are what `--list` and `--clusters` add. `encoding` is the scheme
+    that it spells spans in, if it needs a certain one. `fit_settings` gives settings with what the data
+    decide, by how many spans have which length, and notes for users. `tiers` are those of the contract that
+    it has, as the core knows them. `kind` is the kind of output (`kinds/`): how examples are read, outputs
+    written and scored, and the class that a user holds. `global_tiers` are the tiers that are left under
+    global features, None if it cannot have them: those need labels of tokens and the exact k best outputs.
+    `token_bytes` is what their search may take for each token, by the number of labels. `alternatives` are
+    the settings that dev data are to choose from, most often those alone.
     """
 
     help: str
     record: type[Settings]
-    compile: Callable[[TemplateProgram, Sequence[str], Mapping[str, _core.PhraseSet]], Any]
+    compile: Callable[..., Any]  # features/compiling.py
     extraction: Callable[[Any, _core.FeatureIndex, StructureOptions[Any]], Extraction]
     training: MakeTraining
     decoder: Callable[[SavedModel], StructureDecoder]
     tiers: frozenset[str]
     features: str | None = None
     list_templates: str = LIST_TEMPLATES
+    cluster_templates: str = CLUSTER_TEMPLATES
     encoding: str | None = None
     fit_settings: Callable[[Any, Mapping[int, int]], tuple[Settings, list[str]]] = lambda own, _: (own, [])
     kind: str = "labels"
+    global_tiers: frozenset[str] | None = None
+    token_bytes: Callable[[int, Any], int] = lambda labels, own: 0
+    alternatives: Callable[[Any], list[Settings]] = lambda own: [own]
 
     @property
     def settings(self) -> tuple[Setting, ...]:
@@ -234,6 +246,8 @@ STRUCTURES: dict[str, Structure] = {
         chain.ChainTraining,
         chain.ChainDecoder,
         _core.ChainBatch.tiers(),
+        global_tiers=_core.WholeChainBatch.tiers(),
+        token_bytes=chain.token_bytes,
     ),
     "segments": Structure(
         "labelled segments of several tokens (semi-Markov)",
@@ -245,8 +259,11 @@ STRUCTURES: dict[str, Structure] = {
         _core.SegmentBatch.tiers(),
         "segments-rich",
         SEGMENT_LIST_TEMPLATES,
+        SEGMENT_CLUSTER_TEMPLATES,
         segments.ENCODING,
         segments.fit_settings,
+        global_tiers=_core.WholeSegmentBatch.tiers(),
+        token_bytes=segments.token_bytes,
     ),
     "single": Structure(
         "one class for a whole item",
@@ -258,5 +275,17 @@ STRUCTURES: dict[str, Structure] = {
         _core.SingleBatch.tiers(),
         "bag",
         kind="classes",
+    ),
+    "candidates": Structure(
+        "the best of a list of candidates (re-ranking)",
+        candidates.CandidateSettings,
+        candidates.compile_candidates,
+        candidates.CandidateExtraction,
+        candidates.CandidateTraining,
+        candidates.CandidateDecoder,
+        _core.CandidateExamples.tiers(),
+        ATTRIBUTES,
+        kind="candidates",
+        alternatives=candidates.alternatives,
     ),
 }

@@ -6,6 +6,7 @@ files or prints.
 """
 
 from marginalia.evaluate.classes import ClassReport, score_classes
+from marginalia.evaluate.ranking import RankingReport, reciprocal_ranks, score_ranking
 from marginalia.evaluate.reliability import Reliability, reliability, right_spans
 from marginalia.evaluate.report import Confused, Report, TypeScore
 from marginalia.evaluate.sampling import bootstrap_interval
@@ -25,6 +26,7 @@ __all__ = [
     "Confused",
     "McNemar",
     "Randomisation",
+    "RankingReport",
     "Reliability",
     "Report",
     "TypeScore",
@@ -33,9 +35,11 @@ __all__ = [
     "compare",
     "evaluate",
     "mcnemar",
+    "reciprocal_ranks",
     "reliability",
     "right_spans",
     "score_classes",
     "score_ids",
+    "score_ranking",
     "sentence_counts",
 ]

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from marginalia import _core
 from marginalia.errors import DataError, SettingsError
-from marginalia.features.program import Template, TemplateProgram, Value
+from marginalia.features.program import Attribute, Template, TemplateProgram, Value
 
 _PieceFields = tuple[str, int, int, bool, list[str], list[str]]
 _SegmentPieceFields = tuple[str, int, int, str, list[str], list[str]]
 
 
 def compile_extractor(
-    program: TemplateProgram, columns: Sequence[str], phrases: Mapping[str, _core.PhraseSet]
+    program: TemplateProgram,
+    columns: Sequence[str],
+    phrases: Mapping[str, _core.PhraseSet],
+    clusters: Mapping[str, _core.WordClusters] = MappingProxyType({}),
 ) -> _core.FeatureExtractor:
     """The program for tables with these columns. The plain label bigram is left to the structure."""
     if program.explicit:
@@ -26,13 +30,15 @@ def compile_extractor(
             "choose --structure segments."
         )
     templates = [(t.scope == "edge", [_fields(piece) for piece in t.pieces]) for t in extracted(program)]
-    return _core.FeatureExtractor(
-        _sources(program, columns), templates, _lists(program, phrases), len(columns)
-    )
+    parts = _sources(program, columns), templates, _lists(program, phrases), len(columns)
+    return _core.FeatureExtractor(*parts, [clusters[name] for name in program.clusters])
 
 
 def compile_segment_extractor(
-    program: TemplateProgram, columns: Sequence[str], phrases: Mapping[str, _core.PhraseSet]
+    program: TemplateProgram,
+    columns: Sequence[str],
+    phrases: Mapping[str, _core.PhraseSet],
+    clusters: Mapping[str, _core.WordClusters] = MappingProxyType({}),
 ) -> _core.SegmentExtractor:
     """The extractor of templates over segments and over their tokens."""
     if program.explicit:
@@ -46,9 +52,8 @@ def compile_segment_extractor(
                 "[i]…), of tokens ([0], [-1]…), and 'edge:' alone for neighbouring types."
             )
         templates.append([_segment_fields(piece) for piece in t.pieces])
-    return _core.SegmentExtractor(
-        _sources(program, columns), templates, _lists(program, phrases), len(columns)
-    )
+    parts = _sources(program, columns), templates, _lists(program, phrases), len(columns)
+    return _core.SegmentExtractor(*parts, [clusters[name] for name in program.clusters])
 
 
 def _refuse_items(program: TemplateProgram) -> None:
@@ -60,7 +65,10 @@ def _refuse_items(program: TemplateProgram) -> None:
 
 
 def compile_item_extractor(
-    program: TemplateProgram, columns: Sequence[str], phrases: Mapping[str, _core.PhraseSet]
+    program: TemplateProgram,
+    columns: Sequence[str],
+    phrases: Mapping[str, _core.PhraseSet],
+    clusters: Mapping[str, _core.WordClusters] = MappingProxyType({}),
 ) -> _core.FeatureExtractor:
     """The extractor of templates over whole items, each of which is a token of the tables."""
     if program.explicit:
@@ -82,7 +90,6 @@ def compile_item_extractor(
 
 
 def _sources(program: TemplateProgram, columns: Sequence[str]) -> list[tuple[str, str, int, int]]:
-    names = list(program.lists)
     missing = [name for name in program.columns if name not in columns]
     if missing:
         raise DataError(
@@ -91,10 +98,19 @@ def _sources(program: TemplateProgram, columns: Sequence[str]) -> list[tuple[str
     sources = []
     for a in program.attributes:
         column = list(columns).index(a.column) if a.column else 0
-        sources.append(
-            (a.function, a.argument, column, names.index(a.argument) if a.function == "list" else 0)
-        )
+        argument, table = _table_of(a, program)
+        sources.append((a.function, argument, column, table))
     return sources
+
+
+def _table_of(a: Attribute, program: TemplateProgram) -> tuple[str, int]:
+    """The argument of an attribute in the core, and which of the lists or clusters it looks at."""
+    if a.function in ("list", "elsewhere-list"):
+        return a.argument, list(program.lists).index(a.argument)
+    if a.function == "cluster":
+        name, _, bits = a.argument.partition(",")
+        return bits, list(program.clusters).index(name)
+    return a.argument, 0
 
 
 def _lists(program: TemplateProgram, phrases: Mapping[str, _core.PhraseSet]) -> list[_core.PhraseSet]:
@@ -120,7 +136,7 @@ def extracted(program: TemplateProgram) -> list[Template]:
 def looks_at_lists(program: TemplateProgram, template: Template) -> bool:
     """Whether a phrase list is among what the template looks at."""
     values = (piece for piece in template.pieces if isinstance(piece, Value) and piece.attribute >= 0)
-    return any(program.attributes[value.attribute].function == "list" for value in values)
+    return any(program.attributes[value.attribute].function.endswith("list") for value in values)
 
 
 def has_label_bigram(program: TemplateProgram) -> bool:

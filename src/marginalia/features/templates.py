@@ -7,6 +7,8 @@ r"""Our template language: a template a line, `#` begins a comment.
     edge: pos[0]               seen with the labels of two tokens; `both:` makes it a node feature as well
     edge:                      the plain label bigram; `node:` alone is the plain label
     list people = people.txt   a list of phrases, one a line, beside the template file: list(people)(word)[0]
+    clusters wsj = brown.txt   word clusters, a word with its path a line: cluster(wsj,4|6|all)(word)[0]
+    list(*)(word)[0]           one template for each list there is; cluster(*,4)(word)[0] for all clusters
 
 For segments (`--structure segments`), offsets are counted from a place in the segment:
 
@@ -46,7 +48,12 @@ Ll, other L, Nd, M):
     test("regex")(c)    true or false: does the expression match somewhere?
     match("regex")(c)   the leftmost part that matches, else empty; lower-match("regex")(c): in lower case
     list(name)(c)       B or I inside the longest matches of a list's phrases, ignoring case; absent outside
+    cluster(name,n)(c)  the first n bits (or all) of the path of a word's cluster; absent for unknown words
     first               1 at the first token of the sentence, absent elsewhere: first[0]
+
+Functions of the whole document (docs/documents.md): sentence-form, sentence-number, document-first,
+document-case, elsewhere-before(n), elsewhere-after(n), elsewhere-list(name), first-use-before,
+first-use-after, run-before, run-after, run-place.
 
 Word-form classes, after Bikel et al. 1999; a word may be of several: `two-digits` and `four-digits`
 (exactly), `number` (only digits), `digits-letters`, `digits-dash`, `digits-slash`, `digits-comma`,
@@ -70,8 +77,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from marginalia.features.clusters import cluster_arguments
+from marginalia.features.declarations import declare, template_lines
+from marginalia.features.documents import DOCUMENT_FORMS, MOST_NEIGHBOURS, RANKED
 from marginalia.features.program import Attribute, ProgramBuilder, TemplateProgram, Value
-from marginalia.features.reading import Columns, Line, check_argument, lines, nearest
+from marginalia.features.reading import Columns, Line, check_argument, nearest
 
 FORMS = {
     "lower": "lower(word)[0]",
@@ -88,7 +98,9 @@ FORMS = {
     "match": 'match("^\\d*")(word)[0]',
     "lower-match": 'lower-match("\\a*$")(word)[0]',
     "list": "list(name)(word)[0]",
+    "cluster": "cluster(name,4)(word)[0]",
     "first": "first[0]",
+    **DOCUMENT_FORMS,
 }
 """Every function, by an example of its use."""
 
@@ -104,7 +116,6 @@ _LENGTH = re.compile(r"length\s*(?:\(\s*(\d+)\s*\))?(?=\s*(?:/|#|$))")
 _DEFAULT_LENGTH = 5
 _MOST_LENGTH = 1000
 _SCOPE = re.compile(r"\s*(node|edge|both)\s*:")
-_DECLARATION = re.compile(r"\s*list\s+(?P<name>[^\s=(]+)\s*=\s*(?P<path>.*?)\s*(?:\s#.*)?$")
 
 
 class _Variant(NamedTuple):
@@ -164,8 +175,14 @@ class Scanner:
 
     forms = FORMS
 
-    def __init__(self, line: Line, lists: Collection[str], columns: Collection[str] = ()) -> None:
-        self.line, self.lists, self.columns, self.at = line, lists, columns, 0
+    def __init__(
+        self,
+        line: Line,
+        lists: Collection[str],
+        columns: Collection[str] = (),
+        clusters: Collection[str] = (),
+    ) -> None:
+        self.line, self.lists, self.columns, self.clusters, self.at = line, lists, columns, clusters, 0
 
     def scope(self) -> str:
         """The scope that the line begins with."""
@@ -288,8 +305,11 @@ class Scanner:
         self._rest()
         start = self.at
         arguments: tuple[str, ...]
-        if name.endswith(("prefix", "suffix")):
-            arguments = tuple(map(str, self._range("a length such as 3 or 1..4")))
+        if name.endswith(("prefix", "suffix")) or name in RANKED:
+            what = "number" if name in RANKED else "length"
+            arguments = tuple(map(str, self._range(f"a {what} such as 3 or 1..4")))
+        elif name == "cluster":
+            arguments, self.at = cluster_arguments(self.line, self.at, self.clusters)
         elif '"' in self.forms[name]:
             arguments = (
                 self._read(QUOTED, f"an expression in quotation marks, as in {self.forms[name]}")[0][1:-1],
@@ -302,7 +322,13 @@ class Scanner:
         return arguments
 
     def _check(self, name: str, argument: str, start: int) -> None:
-        if name != "list":
+        if name == "cluster":  # they are checked as they are read
+            return
+        if name in RANKED:
+            if not 1 <= int(argument) <= MOST_NEIGHBOURS:
+                expected = f"a number from 1 to {MOST_NEIGHBOURS}"
+                raise self.line.error(start, f"found {argument}, expected {expected}.")
+        elif not name.endswith("list"):
             check_argument(name, argument, self.line, start)
         elif argument not in self.lists:
             message = f"no line 'list {argument} = file' declares this list. {nearest(argument, self.lists)}"
@@ -369,20 +395,6 @@ class Compiler:
             yield self.builder.value(value.attribute, value.offset, value.anchor)
 
 
-def _declared(text: str, file: str, folder: Path) -> dict[str, str]:
-    lists: dict[str, str] = {}
-    for line in lines(text, file):
-        found = _DECLARATION.match(line.text)
-        if not found:
-            continue
-        if not NAME.fullmatch(found["name"]) or not found["path"]:
-            raise line.error(found.start("name"), "expected 'list name = file'.")
-        if found["name"] in lists:
-            raise line.error(found.start("name"), f"the list '{found['name']}' is declared twice.")
-        lists[found["name"]] = str(folder / found["path"])
-    return lists
-
-
 def parse_templates(
     text: str,
     columns: Columns,
@@ -399,12 +411,10 @@ def parse_templates(
     being errors.
     """
     builder = ProgramBuilder(onto)
-    builder.lists.update(_declared(text, file, folder or Path()))
+    declare(text, file, folder or Path(), builder)
     compiler, left_out = Compiler(columns, builder), []
-    for line in lines(text, file):
-        if not line.text.split("#")[0].strip() or _DECLARATION.match(line.text):
-            continue
-        scanner = Scanner(line, builder.lists)
+    for line in template_lines(text, file, builder):
+        scanner = Scanner(line, builder.lists, clusters=builder.clusters)
         scope, terms = scanner.scope(), scanner.terms()
         if skip_missing and any(term.column and not columns.find(term.column) for term in terms):
             left_out.append(line.text.strip())

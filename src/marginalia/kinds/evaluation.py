@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ from marginalia.decode.answering import LabelModel
 from marginalia.decode.constraints import Constraints
 from marginalia.evaluate import Comparison, Reliability, compare, reliability, right_spans
 from marginalia.evaluate.encode import unseen_mask
-from marginalia.kinds.kind import OutputKind, Scores
+from marginalia.kinds.kind import OutputKind, Scores, joined
 from marginalia.kinds.labelled import (
     Labelled,
     Numbering,
@@ -60,6 +61,7 @@ class _Columns(NamedTuple):
     gold: Labelled
     predicted: Labelled
     numbering: Numbering
+    beside: Mapping[str, Any] = MappingProxyType({})
 
 
 def evaluate_model(
@@ -67,7 +69,7 @@ def evaluate_model(
 ) -> Evaluated:
     """The scores of a model on a labelled file."""
     sure: list[BlockConfidence] = []
-    columns = _tagged(model, test, layout, asked, sure)
+    columns = _tagged(kind, model, test, layout, asked, sure)
     report, comparison = _scored(kind, columns, layout, asked, model.saved.scheme is not None)
     return Evaluated(report, comparison, _reliabilities(kind, columns, sure) if asked.reliability else {})
 
@@ -85,10 +87,16 @@ def evaluate_files(
 
 
 def _tagged(
-    model: LabelModel, test: str, layout: Layout, asked: Evaluation, sure: list[BlockConfidence]
+    kind: OutputKind[Any],
+    model: LabelModel,
+    test: str,
+    layout: Layout,
+    asked: Evaluation,
+    sure: list[BlockConfidence],
 ) -> _Columns:
     """The gold labels of a file and those that a model gives it; `sure` gets how sure it is of them."""
     gold, predicted, numbering = Labelled(test), Labelled(test), Numbering()
+    beside = []
     batches = labelled_batches(asked.place(test), layout, model)
     options: dict[str, Any] = {"confidence": asked.reliability, "constraints": asked.constraints}
     for batch, answer in model.tag_batches(batches, asked.threads, **options):
@@ -97,8 +105,9 @@ def _tagged(
         if layout.partial:
             refuse_open(batch.block, layout.label, SCORED)
         gold.add(batch.block, 0, gold_ids(batch, layout.label, numbering))
+        beside.append(kind.beside(batch.block, answer))
         predicted.parts.append(numbering.of(model.labels)[answer.ids])
-    return _Columns(gold, predicted, numbering)
+    return _Columns(gold, predicted, numbering, joined(beside))
 
 
 def _reliabilities(
@@ -128,12 +137,12 @@ def _predictions(name: str, layout: Layout, numbering: Numbering, asked: Evaluat
 def _scored(
     kind: OutputKind[Any], columns: _Columns, layout: Layout, asked: Evaluation, spans: bool | None
 ) -> tuple[Scores, Comparison | None]:
-    gold, predicted, numbering = columns
+    gold, predicted, numbering, beside = columns
     rules: dict[str, Any] = {"mode": asked.mode, "scheme": asked.scheme, "spans": spans}
     unseen = None
     if asked.known is not None:
         unseen = unseen_mask([gold.words], _words(asked.place(asked.known), layout), len(gold.words))
-    more = {"unseen": unseen, "bootstrap": asked.bootstrap}
+    more = {"unseen": unseen, "bootstrap": asked.bootstrap, **beside}
     report = kind.score(numbering.labels, gold.ids, predicted.ids, gold.starts[:-1], **rules, **more)
     if asked.compare is None:
         return report, None

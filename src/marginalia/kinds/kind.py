@@ -84,6 +84,11 @@ class Difference(NamedTuple):
     after: tuple[str, ...]
 
 
+def joined(parts: Sequence[Mapping[str, npt.NDArray[Any]]]) -> dict[str, npt.NDArray[Any]]:
+    """Arrays of the same names, one after another."""
+    return {name: np.concatenate([part[name] for part in parts]) for name in (parts[0] if parts else ())}
+
+
 class OutputKind(ABC, Generic[M]):
     """A kind of output: all that differs between kinds outside of the search itself."""
 
@@ -92,6 +97,7 @@ class OutputKind(ABC, Generic[M]):
     part: ClassVar[str]  # what the numbered parts of outputs belong to, several of them: tokens, items …
     label: ClassVar[str]  # what such a part gets: label, class …
     schemes: ClassVar[bool] = False  # whether labels may spell spans, by a scheme
+    known_labels: ClassVar[tuple[str, ...]] = ()  # that every model has, whatever its data say
     refusals: ClassVar[Mapping[str, str]] = MappingProxyType({})
     """Verbs (`export`) and options of verbs (`eval --mode`) that there are not, with the reason."""
 
@@ -107,21 +113,28 @@ class OutputKind(ABC, Generic[M]):
         """The scores of predicted ids of `labels`; example s begins at token `starts[s]`. `rules`: whether
         labels spell `spans`, and those that the verb eval was given."""
 
+    def beside(self, block: Block, answer: Any = None) -> dict[str, npt.NDArray[Any]]:
+        """What else scoring a labelled block takes, by token or by example; `answer` is what a model said of
+        it, if it was asked."""
+        return {}
+
     def evaluate(self, model: M, batches: Iterable[Batch], label: str, threads: int = 1) -> Scores:
         """The scores of a model on labelled batches; `label` is the column of gold outputs."""
         answering: Any = model  # batch after batch, with ids of labels
         numbers = {name: i for i, name in enumerate(model.labels)}
         gold, predicted, starts, tokens = [], [], [], 0
+        more: list[dict[str, npt.NDArray[Any]]] = []
         for batch, answer in answering.tag_batches(batches, threads):
             table = batch.block.table
             names, own = table.distinct(batch.block.index(label))
             known = np.array([numbers.setdefault(name, len(numbers)) for name in names], np.int32)
             gold.append(known[own])
             predicted.append(answer.ids)
+            more.append(self.beside(batch.block, answer))
             starts.append(table.sentence_starts[:-1] + tokens)
             tokens += table.tokens
         flat = (np.concatenate(one) for one in (gold, predicted, starts))
-        return self.score(list(numbers), *flat, spans=model.saved.scheme is not None)
+        return self.score(list(numbers), *flat, spans=model.saved.scheme is not None, **joined(more))
 
     @abstractmethod
     def answered(self, model: M, block: Block, label: str) -> Answered:

@@ -26,21 +26,30 @@ class Reading(NamedTuple):
     file: str = ""  # its suffix may tell the format
 
 
-class PhraseLists(NamedTuple):
-    """Lists of phrases by name (files), the templates that look at them, and the labels of a dictionary."""
+class TablesOfWords(NamedTuple):
+    """Lists of phrases by name (files), the templates that look at them, and the labels of a dictionary; the
+    same of word clusters, and how words are looked up in them."""
 
-    files: Mapping[str, str]
-    templates: str
+    lists: Mapping[str, str]
+    list_templates: str
     labels: Sequence[str]
+    clusters: Mapping[str, str]
+    cluster_templates: str
+    cluster_case: str
 
 
 class ExampleReader(ABC):
     """What an example is, and how it is read."""
 
     noun: ClassVar[str]  # what an example is called: sentence, item …
+    part_noun: ClassVar[str] = "token"  # what its parts are called, nothing if it has none
     items: ClassVar[bool] = False  # whether it is a whole item (corpus/items.py), not a sentence
     formats: ClassVar[Mapping[str, tuple[str, ...]]]  # of files, with the options that their readers take
     named_columns: ClassVar[tuple[str, ...]]  # formats whose columns users can name
+
+    def source_format(self, name: str | None) -> str | None:
+        """The format of data whose user said this of it, or nothing."""
+        return name
 
     @abstractmethod
     def format_name(self, path: str, name: str | None) -> str:
@@ -65,11 +74,11 @@ class ExampleReader(ABC):
         """The columns of an example that is given as a text."""
 
     @abstractmethod
-    def load_features(self, name: str, source: DataSource, lists: PhraseLists) -> TemplateProgram:
+    def load_features(self, name: str, source: DataSource, tables: TablesOfWords) -> TemplateProgram:
         """The templates of a set or a file, for the columns of training data."""
 
     def check_chosen(self, chosen: Mapping[str, object]) -> None:  # noqa: B027
-        """An error for what was chosen of task, lists and dictionary, if that is not for such examples."""
+        """An error for what was chosen of task, lists, clusters, dictionary and is not for such examples."""
 
     def check_data(self, data: DataSettings) -> DataSettings:
         """The settings of the data as they are meant; an error for those that make no sense."""

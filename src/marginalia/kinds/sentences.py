@@ -12,7 +12,7 @@ from marginalia.corpus.source import DataSource
 from marginalia.decode.model import TrainedModel
 from marginalia.errors import DataError, SettingsError
 from marginalia.features.program import TemplateProgram
-from marginalia.kinds.reader import ExampleReader, PhraseLists, Reading, check_explicit
+from marginalia.kinds.reader import ExampleReader, Reading, TablesOfWords, check_explicit
 from marginalia.model import SavedModel
 
 _LABELLED = {"jsonl": ("spans", "label"), "crfsuite": ("label",), "plain": (), "segmented": ()}
@@ -37,7 +37,15 @@ class SentenceReader(ExampleReader):
         kept = {name: saved.options[name] for name in format.options if name in saved.options}
         columns, label = _columns(saved, format.name, given.columns, given.label)
         data, options = saved.settings_as(DataSettings), {**kept, **given.options}
-        return Layout(format.name, columns, label, options, data.whole_documents, data.partial and labelled)
+        return Layout(
+            format.name,
+            columns,
+            label,
+            options,
+            data.whole_documents,
+            data.partial and labelled,
+            to_document_ends=saved.program.of_documents,
+        )
 
     def input_layout(self, saved: SavedModel, given: Reading) -> Layout:
         """Gold labels and tags are neither needed nor looked at."""
@@ -79,11 +87,11 @@ class SentenceReader(ExampleReader):
                 raise DataError(f"TEXT: token {number}: found '{'/'.join(row)}', expected {form}")
         return {name: [row[i] for row in rows] for i, name in enumerate(columns)}
 
-    def load_features(self, name: str, source: DataSource, lists: PhraseLists) -> TemplateProgram:
-        """With templates that look at phrase lists."""
+    def load_features(self, name: str, source: DataSource, tables: TablesOfWords) -> TemplateProgram:
+        """With templates that look at phrase lists and clusters."""
         from marginalia.features.loading import load_features
 
-        return load_features(name, source.layout.columns, source.layout.label, *lists)
+        return load_features(name, source.layout.columns, source.layout.label, *tables)
 
 
 SENTENCES = SentenceReader()

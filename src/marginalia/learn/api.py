@@ -17,7 +17,7 @@ from marginalia.learn.calibration import calibrated
 from marginalia.learn.correcting import corrected
 from marginalia.learn.correction_report import CorrectionReport, report_correction
 from marginalia.learn.preparing import prepare
-from marginalia.learn.recipe import TASKS, recipe_of, recipe_with
+from marginalia.learn.recipe import TASKS, GlobalChoice, recipe_of, recipe_with
 from marginalia.learn.training import Progress, Training
 from marginalia.model import SavedModel
 
@@ -37,7 +37,11 @@ def train(
     format: str | None = None,
     options: Mapping[str, Any] | None = None,
     lists: Mapping[str, str] | None = None,
+    clusters: Mapping[str, str] | None = None,
     dictionary: Dictionary | str | os.PathLike[str] | Mapping[Any, Any] | None = None,
+    global_features: str | os.PathLike[str] | None = None,
+    global_functions: Sequence[str] = (),
+    lowercase: str | os.PathLike[str] | None = None,
     seed: int = 1,
     threads: int = 1,
     start: TrainedModel | str | os.PathLike[str] | None = None,
@@ -50,11 +54,13 @@ def train(
     its attributes, as a list of strings or a dictionary.
 
     `task`, `structure`, `features` and `learner` are names (see the documentation), `features` may be a
-    template file. `dictionary` has phrases with labels, whose matches are features; in use, the model may be
-    given another one. `start` is a model to begin with: its structure, features and labels are used.
-    `labels` are known beforehand: the model can give them even if the data have none such. `sample_weights`
-    has a number for each example. `options` are those of the files' reader, such as `{"separator": "\\t"}`.
-    All other keywords are settings, as after `--set` on the command line.
+    template file. `lists` are files of phrases by name, `clusters` files of word clusters. `dictionary` has
+    phrases with labels, whose matches are features; in use, the model may be given another one.
+    `global_features` (a set or a file), `global_functions` ("module:function") and `lowercase` (a word list)
+    are for the learner nonlocal (docs/global-features.md). `start` is a model to begin with: its structure,
+    features and labels are used. `labels` are known beforehand: the model can give them even if the data have
+    none such. `sample_weights` has a number for each example. `options` are those of the files' reader, such
+    as `{"separator": "\\t"}`. All other keywords are settings, as after `--set` on the command line.
     """
     begin = _start(start)
     recipe = recipe_with(
@@ -65,7 +71,13 @@ def train(
         learner=learner,
         seed=seed,
         lists=lists,
+        clusters=clusters,
         dictionary=None if dictionary is None else dictionary_of(dictionary),
+        global_choice=GlobalChoice(
+            None if global_features is None else os.fspath(global_features),
+            tuple(global_functions),
+            None if lowercase is None else os.fspath(lowercase),
+        ),
         settings=settings,
     )
     format = format or (TASKS[task].format if task is not None else None)
@@ -105,16 +117,17 @@ def calibrate(
 
 def source_for(saved: SavedModel, source: DataSource) -> DataSource:
     """Labelled data for a model, read as its training data were unless the source says otherwise."""
-    data = saved.settings_as(DataSettings)
+    data, reader = saved.settings_as(DataSettings), kind_of(saved.structure).reader
     return replace(
         source,
         columns=source.columns or saved.columns,
         label=source.label or saved.label,
-        format=source.format or saved.format,
+        format=reader.source_format(source.format) or saved.format,
         options=saved.options if source.options is None else source.options,
         whole_documents=data.whole_documents,
+        to_document_ends=saved.program.of_documents,
         partial=data.partial,
-        items=kind_of(saved.structure).reader.items,
+        items=reader.items,
     )
 
 

@@ -32,6 +32,7 @@ from marginalia.errors import DataError, ModelError
 from marginalia.learn.run import State, rows_of_cells
 from marginalia.learn.warm import WarmStart
 from marginalia.model import SavedModel, phrases_of
+from marginalia.model.clusters import clusters_of
 from marginalia.model.corrections import Changed, shown_tokens, with_correction
 from marginalia.model.freezing import frozen_arrays
 from marginalia.model.provenance import moved_provenance
@@ -105,6 +106,11 @@ def _check(saved: SavedModel) -> None:
     if saved.is_shrunk:
         raise ModelError(
             "a shrunk model cannot be corrected: correct the one it was made from, then shrink it."
+        )
+    if saved.global_features:
+        raise ModelError(
+            "a model with global features cannot be corrected: no change of weights could promise that its "
+            "search finds an output. Train it again with the example."
         )
     if "vote_steps" in saved.arrays:
         raise ModelError("the versions of the model's weights vote: it cannot be corrected (average=vote).")
@@ -193,7 +199,7 @@ class _Teacher:
         warm.seed(self._index)
         self._known = len(self._index) + 1
         columns = tuple(examples[0].columns)
-        extractor = kind.compile(saved.program, columns, phrases_of(saved))
+        extractor = kind.compile(saved.program, columns, phrases_of(saved), clusters_of(saved))
         extraction = kind.extraction(extractor, self._index, options)
         structure = kind.training(labels, saved.encoding, options, saved.program, extraction)
         self._rows = extraction.examples()

@@ -16,7 +16,7 @@ from marginalia.decode.structures import Extraction, TrainingStructure
 from marginalia.decode.threads import in_order
 from marginalia.errors import DataError
 from marginalia.kinds import OutputKind
-from marginalia.kinds.kind import Scores
+from marginalia.kinds.kind import Scores, joined
 
 
 class DevSet:
@@ -28,6 +28,7 @@ class DevSet:
         self._kind, self._coder = kind, coder
         self._examples = extraction.examples()
         gold: list[npt.NDArray[np.int32]] = []
+        beside: list[dict[str, npt.NDArray[Any]]] = []
         starts: list[npt.NDArray[np.uint32]] = []
         numbers = dict(coder.numbers)  # labels that only these data have come after all others
         for block in source.blocks():
@@ -35,11 +36,12 @@ class DevSet:
                 refuse_open(block, source.layout.label, SCORED)
             gold.append(number_labels(coder.reader.complete(block), numbers))
             starts.append(block.table.sentence_starts[:-1] + sum(map(len, gold[:-1])))
+            beside.append(kind.beside(block))
             extraction.add(self._examples, source.units(block).table, grow=False)
         flat = np.concatenate(gold) if gold else np.zeros(0, np.int32)
         if not flat.size:
             raise DataError("found no labelled sentences, expected some to hold out", file=source.name)
-        self._labels = list(numbers)
+        self._labels, self._beside = list(numbers), joined(beside)
         self._gold, self._starts = flat, np.concatenate(starts).astype(np.uint32)
 
     def score(
@@ -58,4 +60,6 @@ class DevSet:
 
         predicted = np.concatenate(list(in_order(decode, pairwise(bounds), threads)))
         spans = self._coder.encoding is not None
-        return self._kind.score(self._labels, self._gold, predicted, self._starts, spans=spans)
+        return self._kind.score(
+            self._labels, self._gold, predicted, self._starts, spans=spans, **self._beside
+        )

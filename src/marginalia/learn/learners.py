@@ -14,7 +14,9 @@ from marginalia.learn.boosting import Boosting
 from marginalia.learn.costs import CostSettings
 from marginalia.learn.ensembles import MakeRun, MeanStart, Mixing, ShuffleAverage
 from marginalia.learn.likelihood import LikelihoodPatience, LikelihoodRun, PriorSettings
+from marginalia.learn.non_local import NonLocalSettings, resolve_non_local
 from marginalia.learn.online import OnlineOptions, OnlineRun, OnlineSettings, checked
+from marginalia.learn.rank_boost import RankBoostRun, RankBoostSettings, resolve_rounds
 from marginalia.learn.run import LearnerRun, LearnerSettings, RunContext
 
 L = TypeVar("L", bound=LearnerSettings)
@@ -27,7 +29,8 @@ class Learner(Generic[L]):
 
     `needs` are the tiers of the contract that a structure must have for it, as the core knows them. `resolve`
     refuses settings that do not go together, and gives them with what they leave to the learner. `goes_on`:
-    it learns example by example, from any weights and any data on.
+    it learns example by example, from any weights and any data on. `has_globals`: its outputs have global
+    features.
     """
 
     help: str
@@ -37,6 +40,7 @@ class Learner(Generic[L]):
     resolve: Callable[[L], L] = lambda settings: settings
     has_loss: bool = True
     goes_on: bool = False
+    has_globals: bool = False
 
     @property
     def settings(self) -> tuple[Setting, ...]:
@@ -92,6 +96,10 @@ class MarginSettings(OnlineSettings):
 
 
 def _margin(context: RunContext, settings: MarginSettings) -> LearnerRun:
+    return _online(context, _core.UpdateRule.margin(settings.C), settings, tolerance=settings.tolerance)
+
+
+def _non_local(context: RunContext, settings: NonLocalSettings) -> LearnerRun:
     return _online(context, _core.UpdateRule.margin(settings.C), settings, tolerance=settings.tolerance)
 
 
@@ -219,6 +227,15 @@ LEARNERS: dict[str, Learner[Any]] = {
         has_loss=False,
         goes_on=True,
     ),
+    "nonlocal": Learner(
+        "the same among the best outputs, with global features of whole documents",
+        NonLocalSettings,
+        _non_local,
+        _core.UpdateRule.margin(1.0).needs,
+        resolve_non_local,
+        has_loss=False,
+        has_globals=True,
+    ),
     "pa": Learner(
         "passive-aggressive: the smallest change that makes the example right",
         PassiveAggressiveSettings,
@@ -247,5 +264,12 @@ LEARNERS: dict[str, Learner[Any]] = {
         _crf,
         _core.UpdateRule.gradient(0.1, 1.0, 1, False).needs,
         _resolve_crf,
+    ),
+    "rank-boost": Learner(
+        "boosting re-ranker: the exponential loss over pairs of candidates, a weight at a time",
+        RankBoostSettings,
+        RankBoostRun,
+        _core.RankBoost.needs(),
+        resolve_rounds,
     ),
 }

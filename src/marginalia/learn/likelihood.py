@@ -138,7 +138,8 @@ class LikelihoodRun:
         settings = self._settings
         if settings.l1:
             return np.ones(len(self._rows))
-        return np.asarray((settings.l2 + (self._seen + 1) / 10) ** -0.25, np.float64)
+        seen = np.abs(self._seen)  # values of attributes may be negative, and so may their sums
+        return np.asarray((settings.l2 + (seen + 1) / 10) ** -0.25, np.float64)
 
     def _resumed_optimiser(self) -> _core.Lbfgs | None:
         """What a state remembers, if it is one of the same objective; its weights serve any other."""

@@ -5,30 +5,40 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from marginalia import _core
 from marginalia.corpus.batches import Layout
 from marginalia.corpus.blocks import ATTRIBUTES
 from marginalia.corpus.coder import LabelCoder
+from marginalia.corpus.formats import EXPLICIT_FORMATS
 from marginalia.corpus.source import Data, DataSource
 from marginalia.corpus.tokenizers import tokenizer_of
+from marginalia.decode.global_training import WholeExtraction, WholeTraining
 from marginalia.decode.structures import STRUCTURES, TrainingStructure
 from marginalia.errors import DataError, SettingsError
+from marginalia.features.clusters import load_clusters
 from marginalia.features.compiling import load_phrases
+from marginalia.features.documents import looks_at_documents
+from marginalia.features.loading import text_of_features
 from marginalia.features.program import EXPLICIT, TemplateProgram
 from marginalia.kinds import kind_of
-from marginalia.kinds.reader import PhraseLists
+from marginalia.kinds.reader import TablesOfWords
 from marginalia.learn.costs import costs_of
 from marginalia.learn.data import MakeExtraction, ReadData, TrainingSet, read_data
 from marginalia.learn.dev import DevSet
 from marginalia.learn.learners import LEARNERS
+from marginalia.learn.non_local import NonLocalSettings
 from marginalia.learn.recipe import Recipe, check_start
 from marginalia.learn.regularisers import RegulariserSettings
 from marginalia.learn.run import RunContext
 from marginalia.learn.samples import SampleWeights, class_weights_of
 from marginalia.learn.training import Training, TrainingParts
+from marginalia.learn.tuning import TunedTraining, recipes_of
 from marginalia.learn.warm import WarmStart
 from marginalia.model import SavedModel, phrases_of
+from marginalia.model.clusters import clusters_of
+from marginalia.model.global_part import GlobalPart, global_column
 
 
 def prepare(
@@ -40,24 +50,27 @@ def prepare(
     start: SavedModel | None = None,
     sample_weights: Sequence[float] | None = None,
     labels: Sequence[str] = (),
+    features: PreparedFeatures | None = None,
 ) -> Training:
-    """A training run with its data read and its features extracted, about to begin."""
+    """A training run with its data read and its features extracted, about to begin. `features`, if they are
+    not made from the recipe. If the recipe has several values of a setting, a run that tries them all."""
+    more: dict[str, Any] = {"threads": threads, "start": start, "sample_weights": sample_weights}
+    more |= {"labels": labels, "features": features}
+    recipes = recipes_of(recipe, dev is not None)
+    if len(recipes) > 1:
+        source = _training_source(source, recipe, start).loaded()
+        return TunedTraining(recipe, recipes, lambda one: prepare(source, dev, one, **more))
     source = _training_source(source, recipe, start)
+    labels = labels or kind_of(recipe.structure).known_labels
     held_out, started = None if dev is None else source.like(dev), time.perf_counter()
     warm = None if start is None else WarmStart(start)
-    features = _features_of(recipe, source) if start is None else PreparedFeatures.of(start)
+    if features is None:
+        features = _features_of(recipe, source) if start is None else PreparedFeatures.of(start)
     for data in (source, held_out):
         _check_attributes(features.program, data)
     read = read_data(source, recipe, features.for_training(recipe, source.layout), warm, labels)
     recipe, notes = _fitted(recipe, features.program, read.coder)
-    structure = STRUCTURES[recipe.structure].training(
-        read.coder.labels,
-        read.coder.encoding,
-        recipe.settings.options,
-        features.program,
-        read.extraction,
-        costs_of(recipe.settings.learner, read.coder.labels),
-    )
+    structure = _structure_of(recipe, features.program, read, global_part(recipe, source.layout))
     examples = TrainingSet(source, read, structure)
     samples = SampleWeights(
         sample_weights, class_weights_of(recipe.settings.data, read.coder.labels), examples.units
@@ -74,6 +87,8 @@ def prepare(
             layout=source.layout,
             program=features.program,
             phrases=features.phrases,
+            global_part=global_part(recipe, source.layout),
+            clusters=features.clusters,
             coder=read.coder,
             examples=examples,
             samples=samples,
@@ -90,37 +105,49 @@ def prepare(
 
 def _training_source(source: DataSource, recipe: Recipe, start: SavedModel | None) -> DataSource:
     """The source, read as the recipe says, and with the columns and the label of a model to begin with."""
-    data = recipe.settings.data
+    data, reader = recipe.settings.data, kind_of(recipe.structure).reader
     if start is not None:
         check_start(recipe, start)
         source = replace(source, columns=source.columns or start.columns, label=source.label or start.label)
     return replace(
         source,
+        format=reader.source_format(source.format),
         whole_documents=data.whole_documents,
+        to_document_ends=_of_documents(recipe, start),
         partial=data.partial,
         stream=data.stream,
-        items=kind_of(recipe.structure).reader.items,
+        items=reader.items,
     )
+
+
+def _of_documents(recipe: Recipe, start: SavedModel | None) -> bool:
+    """Whether the features will look at whole documents: what is read has to end with them."""
+    if start is not None:
+        return start.program.of_documents
+    return looks_at_documents(text_of_features(recipe.features))
 
 
 @dataclass(frozen=True, eq=False)
 class PreparedFeatures:
-    """Templates with the phrases that they look for."""
+    """Templates with the phrases that they look for, and the clusters of words."""
 
     program: TemplateProgram
     phrases: dict[str, _core.PhraseSet]
+    clusters: dict[str, _core.WordClusters]
 
     @classmethod
     def of(cls, start: SavedModel) -> PreparedFeatures:
         """Those of a model to begin with."""
-        return cls(start.program, phrases_of(start))
+        return cls(start.program, phrases_of(start), clusters_of(start))
 
     def extraction(self, recipe: Recipe, layout: Layout) -> MakeExtraction:
         """How features are taken from data of a layout."""
         kind = STRUCTURES[recipe.structure]
-        compiled = kind.compile(self.program, layout.columns, self.phrases)
-        options = recipe.settings.options
-        return lambda index: kind.extraction(compiled, index, options)
+        compiled = kind.compile(self.program, layout.columns, self.phrases, self.clusters)
+        options, part = recipe.settings.options, global_part(recipe, layout)
+        if part is None:
+            return lambda index: kind.extraction(compiled, index, options)
+        return lambda index: WholeExtraction(kind.extraction(compiled, index, options), part, layout.columns)
 
     def for_training(self, recipe: Recipe, layout: Layout) -> MakeExtraction:
         """How training takes features from data: it may not see all phrases of a dictionary."""
@@ -132,31 +159,64 @@ class PreparedFeatures:
 
 def _features_of(recipe: Recipe, source: DataSource) -> PreparedFeatures:
     layout, structure = source.layout, STRUCTURES[recipe.structure]
-    if layout.format == "crfsuite":
+    if layout.format in EXPLICIT_FORMATS:
         program = _explicit(recipe)
     else:
         labels = recipe.dictionary.labels if recipe.dictionary is not None else ()
-        lists = PhraseLists(recipe.lists, structure.list_templates, labels)
-        program = kind_of(recipe.structure).reader.load_features(recipe.features, source, lists)
+        tables = TablesOfWords(
+            recipe.lists,
+            structure.list_templates,
+            labels,
+            recipe.clusters,
+            structure.cluster_templates,
+            recipe.settings.features.cluster_case,
+        )
+        program = kind_of(recipe.structure).reader.load_features(recipe.features, source, tables)
     phrases = load_phrases(program)
     if recipe.dictionary is not None:
         phrases |= recipe.dictionary.lists(tokenizer_of(layout.format, layout.options))
-    return PreparedFeatures(program, phrases)
+    return PreparedFeatures(program, phrases, load_clusters(program))
+
+
+def global_part(recipe: Recipe, layout: Layout) -> GlobalPart | None:
+    """The global features of a run, which look at the words of the first column; None if it has none."""
+    learner = recipe.settings.learner
+    if recipe.global_features is None or not isinstance(learner, NonLocalSettings):
+        return None
+    if layout.format == "crfsuite":
+        raise SettingsError("global features look at words, which data with explicit attributes do not have.")
+    column = global_column(layout.columns, layout.label)
+    return GlobalPart(recipe.global_features, column, learner.hypotheses, memory=learner.document_memory)
+
+
+def _structure_of(
+    recipe: Recipe, program: TemplateProgram, read: ReadData, part: GlobalPart | None
+) -> TrainingStructure:
+    made = STRUCTURES[recipe.structure].training
+    coder, learner = read.coder, recipe.settings.learner
+    options, costs = recipe.settings.options, costs_of(learner, coder.labels)
+    if part is None or not isinstance(learner, NonLocalSettings):
+        return made(coder.labels, coder.encoding, options, program, read.extraction, costs)
+    extraction: Any = read.extraction
+    base: Any = made(coder.labels, coder.encoding, options, program, extraction.base, costs)
+    token_bytes = STRUCTURES[recipe.structure].token_bytes(len(coder.labels), recipe.settings.structure)
+    return WholeTraining(base, read.index, part, coder.labels, coder.encoding, learner.options, token_bytes)
 
 
 def _explicit(recipe: Recipe) -> TemplateProgram:
     """The features are those of the data; others that were asked for are refused."""
-    if recipe.own_features and (recipe.features != ATTRIBUTES or recipe.lists or recipe.dictionary):
+    tables = recipe.lists or recipe.clusters or recipe.dictionary
+    if recipe.own_features and (recipe.features != ATTRIBUTES or tables):
         raise SettingsError(
             f"features: found '{recipe.features}', but the data have explicit attributes, which are "
-            "the features: choose no task, features, lists or dictionary."
+            "the features: choose no task, features, lists, clusters or dictionary."
         )
     return EXPLICIT
 
 
 def _check_attributes(program: TemplateProgram, source: DataSource | None) -> None:
     """Data and features are both of explicit attributes, or both of columns."""
-    if source is None or program.explicit == (source.layout.format == "crfsuite"):
+    if source is None or program.explicit == (source.layout.format in EXPLICIT_FORMATS):
         return
     found, expected = "columns of text", "explicit attributes"
     if not program.explicit:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,6 +12,7 @@ from marginalia.decode.settings import SearchSettings, StructureOptions
 from marginalia.decode.structures import STRUCTURES
 from marginalia.errors import SettingsError
 from marginalia.features.dictionary import Dictionary
+from marginalia.features.global_features import GlobalFeatures, load_global_features
 from marginalia.features.settings import FeatureSettings
 from marginalia.kinds import kind_of
 from marginalia.learn.boosting import BoostSettings
@@ -83,9 +84,29 @@ class Recipe:
     learner: str
     seed: int
     lists: Mapping[str, str]
+    clusters: Mapping[str, str]
     settings: RunSettings
     own_features: bool = False  # were they chosen, or are they the usual ones?
     dictionary: Dictionary | None = None
+    global_features: GlobalFeatures | None = None
+
+
+@dataclass(frozen=True)
+class GlobalChoice:
+    """Global features as users name them: a set or a file, functions of theirs, and a word list."""
+
+    features: str | None = None
+    functions: Sequence[str] = ()
+    lowercase: str | None = None
+
+    def loaded(self, learner: str) -> GlobalFeatures | None:
+        """The features, if the learner has some; else an error if there is anything that it would ignore."""
+        if LEARNERS[learner].has_globals:
+            return load_global_features(self.features or "nonlocal", self.functions, self.lowercase)
+        if self != GlobalChoice(functions=self.functions) or self.functions:
+            able = ", ".join(name for name, other in LEARNERS.items() if other.has_globals)
+            raise SettingsError(f"global features are for the learner {able}, not for {learner}.")
+        return None
 
 
 def make_recipe(
@@ -96,7 +117,9 @@ def make_recipe(
     learner: str = "perceptron",
     seed: int = 1,
     lists: Mapping[str, str] | None = None,
+    clusters: Mapping[str, str] | None = None,
     dictionary: Dictionary | None = None,
+    global_choice: GlobalChoice | None = None,
     settings: Mapping[str, object] | None = None,
 ) -> Recipe:
     """A checked recipe; unknown names and values out of bounds are SettingsErrors."""
@@ -106,10 +129,13 @@ def make_recipe(
     if dictionary is not None and not dictionary:
         raise SettingsError("dictionary: there is no phrase in it.")
     resolved = _resolved(structure, learner, chosen.settings | dict(settings or {}))
-    kind_of(structure).reader.check_chosen({"task": task, "lists": lists, "dictionary": dictionary})
-    own = bool(features or task or lists or dictionary)
+    tables = {"lists": lists, "clusters": clusters, "dictionary": dictionary}
+    kind_of(structure).reader.check_chosen({"task": task, **tables})
+    own = bool(features or task or any(tables.values()))
     features = features or STRUCTURES[structure].features or chosen.features
-    return Recipe(structure, features, learner, seed, dict(lists or {}), resolved, own, dictionary)
+    whole = (global_choice or GlobalChoice()).loaded(learner)
+    files = dict(lists or {}), dict(clusters or {})
+    return Recipe(structure, features, learner, seed, *files, resolved, own, dictionary, whole)
 
 
 def _resolved(structure: str, learner: str, given: Mapping[str, object]) -> RunSettings:
@@ -119,6 +145,8 @@ def _resolved(structure: str, learner: str, given: Mapping[str, object]) -> RunS
     parse_class_weights(data)
     settings = RunSettings(data, features, own, LEARNERS[learner].resolve(learners))
     check_fit(structure, learner, settings.data, settings.learner)
+    if data.state and LEARNERS[learner].has_globals:
+        raise SettingsError(f"learner {learner} does not go with state=on: its models cannot go on learning.")
     if data.partial and settings.options.search.stepwise:
         raise SettingsError(
             f"learner {learner} learns each label after those before it, which partial=on may leave open: "
@@ -146,12 +174,18 @@ def check_goes_on(learner: str, boosted: bool) -> None:
 def recipe_of(saved: SavedModel, passes: int) -> Recipe:
     """What a model was trained with, to train it further."""
     check_goes_on(saved.learner, saved.settings_as(BoostSettings).boost > 0)
+    return stored_recipe(saved, scheme="auto", encode="auto", passes=passes)  # the model brings its scheme
+
+
+def stored_recipe(saved: SavedModel, **changed: object) -> Recipe:
+    """The recipe that a model file tells of, but for its features; with some settings changed."""
     own: dict[str, object] = {}
     for record in _records(saved.structure, saved.learner).values():
         values = saved.settings_as(record).to_json()
         own |= {setting.name: values[setting.name] for setting in record.declared()}
-    settings = own | {"scheme": "auto", "encode": "auto", "passes": passes}  # the model brings its own
-    return make_recipe(structure=saved.structure, learner=saved.learner, seed=saved.seed, settings=settings)
+    return make_recipe(
+        structure=saved.structure, learner=saved.learner, seed=saved.seed, settings=own | changed
+    )
 
 
 def recipe_with(
@@ -163,15 +197,19 @@ def recipe_with(
     learner: str = "perceptron",
     seed: int = 1,
     lists: Mapping[str, str] | None = None,
+    clusters: Mapping[str, str] | None = None,
     dictionary: Dictionary | None = None,
+    global_choice: GlobalChoice | None = None,
     settings: Mapping[str, Any],
 ) -> Recipe:
     """The recipe of a run that may begin with a model: what the user gave, and what the model brings."""
-    own: dict[str, Any] = {"features": features, "lists": lists, "dictionary": dictionary}
+    own: dict[str, Any] = {"features": features, "lists": lists, "clusters": clusters}
+    own["dictionary"] = dictionary
     if structure is None:
         structure = start.structure if start is not None else "chain"
     if start is not None:
         settings = _inherited(start, structure, settings, own)
+    own["global_choice"] = global_choice
     return make_recipe(task, structure=structure, learner=learner, seed=seed, settings=settings, **own)
 
 

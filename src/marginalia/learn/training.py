@@ -29,7 +29,9 @@ from marginalia.learn.run import Counts, LearnerRun, Order, Round, RunContext, T
 from marginalia.learn.samples import SampleWeights
 from marginalia.learn.warm import state_arrays
 from marginalia.model import SavedModel
+from marginalia.model.clusters import cluster_arrays
 from marginalia.model.freezing import frozen_arrays
+from marginalia.model.global_part import GlobalPart, global_arrays
 
 S = TypeVar("S", bound=Settings)
 
@@ -71,6 +73,8 @@ class TrainingParts:
     layout: Layout
     program: TemplateProgram
     phrases: Mapping[str, _core.PhraseSet]
+    global_part: GlobalPart | None
+    clusters: Mapping[str, _core.WordClusters]
     coder: LabelCoder
     examples: TrainingSet
     samples: SampleWeights
@@ -172,6 +176,10 @@ class Training:
         arrays = self._arrays(rows) | {
             f"list.{name}": phrases.states for name, phrases in self._parts.phrases.items()
         }
+        part = self._parts.global_part
+        if part is not None:
+            arrays |= global_arrays(rows, self.data.index, part)
+        arrays |= cluster_arrays(self._parts.clusters)
         if self.recipe.settings.data.state:
             arrays |= state_arrays(self._run, self.data.index, self._passes, self._setup.structure.grows)
         width = self._setup.structure.row_width
@@ -194,6 +202,7 @@ class Training:
                 diagnostics=self._diagnostics(rows),
                 files=self.data.origins.files,
                 arrays=arrays,
+                global_features={} if part is None else part.to_json(),
                 row_width=None if width == len(self.coder.labels) else width,
             )
         )

@@ -32,6 +32,7 @@ class SavedModel:
     log-probabilities, if one was fitted. `files` are those that provenance cites; `edits` has a record for
     each time that weights were changed by hand, `corrections` one for each correction that can be undone.
     `row_width` is how many outputs a feature's row has, if that is not the number of labels.
+    `global_features` describes those of whole outputs, if there are any (model/global_part.py).
     """
 
     labels: tuple[str, ...]
@@ -54,6 +55,7 @@ class SavedModel:
     edits: list[dict[str, Any]] = field(default_factory=list)
     corrections: list[dict[str, Any]] = field(default_factory=list)
     row_width: int | None = None
+    global_features: dict[str, Any] = field(default_factory=dict)
     arrays: Arrays = field(default_factory=dict, repr=False)
 
     @cached_property
@@ -72,6 +74,7 @@ class SavedModel:
     def metadata(self) -> dict[str, Any]:
         """Everything but the arrays, ready for JSON."""
         left_out = {"arrays", "program"} | ({"row_width"} if self.row_width is None else set())
+        left_out |= set() if self.global_features else {"global_features"}
         names = [name for name in self.__dataclass_fields__ if name not in left_out]
         return {name: getattr(self, name) for name in names} | {"program": self.program.to_json()}
 
@@ -84,6 +87,7 @@ class SavedModel:
             _check_layout(checked, program)
             _check_arrays(arrays)
             check_provenance(arrays, checked["files"])
+            _check_global(checked["global_features"], arrays)
             check_corrections(arrays, checked["corrections"], len(checked["labels"]))
         except (KeyError, TypeError, ValueError) as error:
             what = f"{error} is missing" if isinstance(error, KeyError) else error
@@ -206,8 +210,16 @@ _KINDS: dict[str, tuple[type, ...]] = {
     "files": (list,),
     "edits": (list,),
     "corrections": (list,),
+    "global_features": (dict,),
 }
-_YOUNGER = ("diagnostics", "calibration", "files", "edits", "corrections")  # older files have none
+_YOUNGER = (
+    "diagnostics",
+    "calibration",
+    "files",
+    "edits",
+    "corrections",
+    "global_features",
+)  # older files have none
 
 
 def _checked(data: dict[str, Any]) -> dict[str, Any]:
@@ -229,6 +241,13 @@ def _checked(data: dict[str, Any]) -> dict[str, Any]:
             raise ValueError(f"{name} repeats itself")
         values[name] = tuple(items)
     return values
+
+
+def _check_global(described: dict[str, Any], arrays: Arrays) -> None:
+    if described or any(name.startswith("global.") for name in arrays):
+        from marginalia.model.global_part import check_global  # most models have none
+
+        check_global(described, arrays)
 
 
 def _check_layout(data: dict[str, Any], program: TemplateProgram) -> None:

@@ -15,7 +15,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from marginalia.model.clusters import tables_in
 from marginalia.model.file import to_bytes
+from marginalia.model.global_part import PREFIX
 from marginalia.model.provenance import Arrays
 from marginalia.model.saved import BLOCK, SavedModel
 
@@ -68,7 +70,7 @@ class Shrinker:
             listed = {"gaps": gaps}
         kept = np.abs(self._saved.arrays["constants"]) >= self._threshold(keep)
         constants = {name: self._saved.arrays[name][kept] for name in ("constant_at", "constants")}
-        lists = {name: array for name, array in self._saved.arrays.items() if name.startswith("list.")}
+        lists = tables_in(self._saved.arrays) | _global_arrays(self._saved)
         arrays = self._table(rows) | extra | {"weights": codes} | listed | constants | lists
         program = replace(self._saved.program, left_out=())
         none: dict[str, Any] = {"history": [], "diagnostics": {}, "files": [], "corrections": []}
@@ -167,3 +169,9 @@ def _encoded(weights: Floats, bits: int) -> tuple[npt.NDArray[Any], Arrays]:
     places = np.searchsorted(between, np.abs(weights), "right")
     codes = np.where((weights < 0) & (places > 0), places + _LEVELS, places).astype(np.uint8)
     return codes, {"codebook": codebook}
+
+
+def _global_arrays(saved: SavedModel) -> Arrays:
+    """Those of global features, which stay as they are, but for their names."""
+    whole = {name: array for name, array in saved.arrays.items() if name.startswith(PREFIX)}
+    return {name: array for name, array in whole.items() if not name.startswith(f"{PREFIX}name")}

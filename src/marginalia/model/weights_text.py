@@ -20,6 +20,7 @@ from marginalia.corpus.streams import Source, name_of, read_lines
 from marginalia.errors import DataError, ModelError
 from marginalia.features.compiling import extracted, has_ends, has_label_bigram
 from marginalia.features.program import TemplateProgram
+from marginalia.model.clusters import tables_in
 from marginalia.model.constants import KINDS as CONSTANTS
 from marginalia.model.constants import ChainSettings, constant_at, constant_count, constant_place
 from marginalia.model.freezing import Cells, Features, built_arrays
@@ -98,7 +99,7 @@ def with_weights(saved: SavedModel, source: Source) -> SavedModel:
     counts = {"changed": changed, "added": len(new.keys() - old), "removed": len(old.keys() - new)}
     if not any(counts.values()):
         return saved
-    kept = {n: a for n, a in saved.arrays.items() if n.startswith("list.")}
+    kept = {n: a for n, a in saved.arrays.items() if n.startswith("global.")} | tables_in(saved.arrays)
     edited = rebuilt(saved, new, table.names, table.edges) | kept
     return replace(saved, arrays=edited, files=[], edits=[*saved.edits, counts], corrections=[])
 

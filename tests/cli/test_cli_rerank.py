@@ -1,0 +1,84 @@
+"""The verb rerank: one model file that tags like any other; a run that was killed goes on."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from marginalia.cli import main
+
+DATA = files("marginalia") / "data" / "ingredients"
+TRAIN, DEV, TEST = (str(DATA / f"{name}.txt") for name in ("train", "dev", "test"))
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = str(tmp_path_factory.mktemp("base") / "base.mg")
+    assert main(["train", TRAIN, "-o", path, "-q", "--set", "passes=4"]) == 0
+    return path
+
+
+def command(base: str, output: Path, *more: str) -> list[str]:
+    return ["rerank", TRAIN, "--base", base, "--dev", DEV, "-o", str(output), "--json", *more]
+
+
+def test_the_model_tags_like_any_other(base: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    output = tmp_path / "reranked.mg"
+    assert main(command(base, output, "--learner", "perceptron", "--set", "passes=2")) == 0
+    told = capsys.readouterr()
+    found: dict[str, Any] = json.loads(told.out)
+    assert set(found["dev"]) == {"base", "reranked"}
+    assert "fold 5/5" in told.err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["reranked.mg", "reranked.mg.hypotheses"]
+    for verb in (
+        ["tag", str(output), TEST, "--nbest", "2"],
+        ["tag", str(output), TEST, "--hypotheses", "50"],
+        ["explain", str(output), "2 large eggs , beaten"],
+        ["inspect", str(output), "--top", "3"],
+    ):
+        assert main(verb) == 0
+        assert capsys.readouterr().out
+    assert main(["eval", str(output), DEV, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["f1"] == pytest.approx(found["dev"]["reranked"]["f1"])
+    calibrated = str(tmp_path / "sure.mg")
+    assert main(["calibrate", str(output), DEV, "-o", calibrated]) == 0
+    assert main(["tag", calibrated, TEST, "--confidence"]) == 0
+
+
+def test_a_run_that_was_killed_goes_on_and_gives_the_same_bytes(base: str, tmp_path: Path) -> None:
+    whole, cut = tmp_path / "whole.mg", tmp_path / "cut.mg"
+    settings = ("--learner", "margin", "--set", "passes=1", "-q")
+    assert main(command(base, whole, *settings)) == 0
+    arguments = [sys.executable, "-m", "marginalia", *command(base, cut, *settings, "--threads", "1")]
+    child = subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    kept = Path(f"{cut}.hypotheses")
+    while child.poll() is None and not (kept.is_dir() and any(kept.iterdir())):
+        time.sleep(0.01)
+    os.kill(child.pid, signal.SIGKILL)
+    child.wait()
+    assert main(command(base, cut, *settings)) == 0
+    assert cut.read_bytes() == whole.read_bytes()
+    for path in kept.glob("*.hypotheses"):
+        assert path.read_bytes() == (Path(f"{whole}.hypotheses") / path.name).read_bytes()
+
+
+def test_options_are_checked_before_anything_is_trained(
+    base: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = tmp_path / "reranked.mg"
+    assert main(command(base, output, "--global-features", "collinz")) == 1
+    assert "neither a ready-made set nor a file" in capsys.readouterr().err
+    assert main(command(base, output, "--loss", "words")) == 1
+    assert "loss: found 'words'" in capsys.readouterr().err
+    assert main(command(base, output, "--learner", "rank-bost")) == 1
+    assert "Did you mean 'rank-boost'?" in capsys.readouterr().err
+    assert not Path(f"{output}.hypotheses").exists()
