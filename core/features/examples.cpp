@@ -45,6 +45,12 @@ void extract(const Program& program, const TokenTable& table, const FeatureIndex
     program.read(table, first, last, nullptr, space);
     program.features(space, last - first, 0, last - first, features,
                      [&](std::uint64_t key) { index.prefetch(key); });
+    for (const Feature& f : features) {  // rows that are known have no key
+      if (f.key != 0)
+        index.prefetch_row(f.key);
+      else
+        index.prefetch_of(f.row);
+    }
     Program::resolve(features, space, [&](const Feature& f) { return row_of(f, space, first, last); });
     done(features, last - first);
   }
