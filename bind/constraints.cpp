@@ -8,6 +8,7 @@
 #include "arrays.hpp"
 #include "bind.hpp"
 #include "constraints.hpp"
+#include "search/token_violations.hpp"
 
 using namespace marginalia;
 
@@ -42,15 +43,9 @@ void make_rules(Rules* self, std::size_t labels, const Input<std::uint8_t>& rela
 }
 
 // [labels] How often each label of an output of one token breaks constraints on it.
-nb::ndarray<nb::numpy, std::uint32_t> violations_of_one(const Rules& rules,
-                                                        const Input<std::uint32_t>& tokens,
-                                                        const Input<std::uint32_t>& spans) {
-  const Places places = places_from(tokens, spans);
-  const Demands demands(rules, places, 1);
-  std::vector<std::uint32_t> violations;
-  std::vector<std::size_t> broken;
-  for (std::uint32_t y = 0; y < rules.labels; ++y) violations.push_back(demands.violations({y}, broken));
-  return give(std::move(violations));
+nb::ndarray<nb::numpy, std::uint32_t> class_violations(const Rules& rules, const Input<std::uint32_t>& tokens,
+                                                       const Input<std::uint32_t>& spans) {
+  return give(violations_of_one(rules, places_from(tokens, spans)));
 }
 
 }  // namespace
@@ -60,7 +55,7 @@ void bind_constraints(nb::module_& m) {
   nb::class_<Rules>(m, "Rules", "Demands on outputs, said in sets of contexts of tokens.")
       .def("__init__", &make_rules, "labels"_a, nb::arg("relation").noconvert(), nb::arg("sets").noconvert(),
            "everywhere"_a, "counts"_a, "orders"_a, "neighbours"_a)
-      .def("violations_of_one", &violations_of_one, nb::arg("tokens").noconvert(),
+      .def("violations_of_one", &class_violations, nb::arg("tokens").noconvert(),
            nb::arg("spans").noconvert(),
            "How often each label breaks them in an output of one token, with rows of token and set, and of "
            "first token, last token and set.");

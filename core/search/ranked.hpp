@@ -13,6 +13,7 @@
 
 #include "base/table.hpp"
 #include "search/constrained.hpp"
+#include "search/token_violations.hpp"
 
 namespace marginalia {
 
@@ -64,15 +65,30 @@ RankedLabels ranked(const Model& model, const Program& program, const TokenTable
   return by_rank(found);
 }
 
-// The same of chosen sentences, under constraints; others have no outputs. `best`: labels of all tokens.
+// Of a model whose outputs are single labels: all of them are looked at, so that the answer is exact.
 template <class Model, class Program, class Space>
-RankedLabels ranked_constrained(const Model& model, const Program& program, const TokenTable& table,
-                                std::size_t k, std::span<const std::int32_t> best,
-                                std::span<const std::uint8_t> chosen, const Rules& rules,
-                                const std::vector<Places>& places, Space& space) {
-  check_labels(table, best, model.shape().labels);
-  if (rules.labels != model.shape().labels || chosen.size() != table.sentences())
-    throw std::invalid_argument("constraints: the rules do not fit");
+RankedLabels ranked_single(const Model& model, const Program& program, const TokenTable& table, std::size_t k,
+                           std::span<const std::uint8_t> chosen, const Rules& rules,
+                           const std::vector<Places>& places, Space& space) {
+  TokenViolations violations(rules, chosen, places);
+  std::vector<std::vector<Scored<std::uint32_t>>> all;
+  std::vector<std::uint32_t> least;
+  for (std::size_t s = 0; s < table.sentences(); ++s) {
+    all.push_back(model.k_best(model.scores(program, table, s, space), rules.labels, space));
+    least.push_back(violations.keep_least(s, all.back()));
+    all.back().resize(std::min(k, all.back().size()));
+  }
+  RankedLabels found = by_rank(all);
+  found.violations = std::move(least);
+  found.exact.assign(table.sentences(), 1);
+  return found;
+}
+
+// Of others, by a search for the outputs of each sentence.
+template <class Model, class Program, class Space>
+RankedLabels ranked_walks(const Model& model, const Program& program, const TokenTable& table, std::size_t k,
+                          std::span<const std::int32_t> best, std::span<const std::uint8_t> chosen,
+                          const Rules& rules, const std::vector<Places>& places, Space& space) {
   using Labels = std::vector<std::uint32_t>;
   struct Scored {
     Labels output;
@@ -103,6 +119,21 @@ RankedLabels ranked_constrained(const Model& model, const Program& program, cons
   found.violations = std::move(violations);
   found.exact = std::move(exact);
   return found;
+}
+
+// The same of chosen sentences, under constraints; others have no outputs. `best`: labels of all tokens.
+template <class Model, class Program, class Space>
+RankedLabels ranked_constrained(const Model& model, const Program& program, const TokenTable& table,
+                                std::size_t k, std::span<const std::int32_t> best,
+                                std::span<const std::uint8_t> chosen, const Rules& rules,
+                                const std::vector<Places>& places, Space& space) {
+  check_labels(table, best, model.shape().labels);
+  if (rules.labels != model.shape().labels || chosen.size() != table.sentences())
+    throw std::invalid_argument("constraints: the rules do not fit");
+  if constexpr (std::is_same_v<typename Model::Output, std::uint32_t>)
+    return ranked_single(model, program, table, k, chosen, rules, places, space);
+  else
+    return ranked_walks(model, program, table, k, best, chosen, rules, places, space);
 }
 
 }  // namespace marginalia
