@@ -17,3 +17,5 @@ void bind_search(nb::module_& m);
 void bind_segments(nb::module_& m);
 void bind_single(nb::module_& m);
 void bind_learn(nb::module_& m);
+void bind_global(nb::module_& m);
+void bind_non_local(nb::module_& m);

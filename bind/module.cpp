@@ -14,4 +14,6 @@ NB_MODULE(_core, m) {
   bind_segments(m);
   bind_single(m);
   bind_learn(m);
+  bind_global(m);
+  bind_non_local(m);
 }

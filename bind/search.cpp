@@ -12,6 +12,7 @@
 #include "frozen_model.hpp"
 #include "output_features.hpp"
 #include "ranked.hpp"
+#include "rescored.hpp"
 #include "search/beam.hpp"
 #include "search/chain_model.hpp"
 #include "search/k_best.hpp"
@@ -283,6 +284,7 @@ void bind_search(nb::module_& m) {
   auto model = bind_frozen_model<ChainModel>(m, "ChainModel", "A finished chain model.");
   bind_label_answers(model);
   bind_ranked(model);
+  bind_rescored(model);
   bind_output_features(model);
   model.def(nb::new_(&make_model), "shape"_a, "arrays"_a)
       .def(

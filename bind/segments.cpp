@@ -16,6 +16,7 @@
 #include "frozen_model.hpp"
 #include "output_features.hpp"
 #include "ranked.hpp"
+#include "rescored.hpp"
 #include "search/segment_model.hpp"
 #include "sources.hpp"
 
@@ -297,6 +298,7 @@ void bind_model(nb::module_& m) {
   auto model = bind_frozen_model<SegmentModel>(m, "SegmentModel", "A finished model of segments.");
   bind_label_answers(model);
   bind_ranked(model);
+  bind_rescored(model);
   bind_output_features(model);
   model.def(nb::new_(&make_model), "shape"_a, "arrays"_a)
       .def(

@@ -139,6 +139,7 @@ void make_table(WeightTable* self, std::uint32_t rows, std::uint32_t constants, 
 auto outputs_of(const FeatureIndex& index, std::uint32_t width, std::uint32_t constants) {
   return [&index, width, constants](std::uint32_t row) {
     if (row == kConstantRow) return constants;
+    if (index.scope(row) == Scope::global) return 1u;
     return index.scope(row) == Scope::edge ? width * width : width;
   };
 }

@@ -20,7 +20,7 @@
 
 namespace marginalia {
 
-enum class Scope : std::uint8_t { node, edge };
+enum class Scope : std::uint8_t { node, edge, global };  // global: of whole outputs, one weight each
 
 // Where an attribute's value comes from.
 struct Source {

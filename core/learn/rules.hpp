@@ -44,7 +44,8 @@ struct MarginRule {
     const auto& violation = visit.against(Against::second);
     if (!violation.found) return;
     const NetDifference& net = visit.difference_of(violation);
-    if ((violation.errors != 0 && !violation.right_may_lead) || visit.margin(net) <= margin)
+    const bool wrong = violation.errors != 0 && !violation.right_may_lead;
+    if (violation.due || wrong || visit.margin(net) <= margin)
       visit.apply(net, [](auto&&, double value) { return value; });
   }
 };

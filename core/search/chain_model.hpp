@@ -10,6 +10,7 @@
 #include "search/answers.hpp"
 #include "search/forward_backward.hpp"
 #include "search/frozen_model.hpp"
+#include "search/hypotheses.hpp"
 #include "search/lattice.hpp"
 #include "search/node_sums.hpp"
 #include "search/output_features.hpp"
@@ -70,6 +71,7 @@ class ChainModel : public FrozenModel<ChainModel, ChainParts> {
   static std::vector<ScoredLabels> k_best(const Lattice& scores, std::size_t k, Space& space) {
     return k_best_of(scores, k, space.viterbi);
   }
+  HypothesisList hypotheses(const Lattice& scores, std::size_t n) const { return hypotheses_of(scores, n); }
   static ChainWalks walks(const Lattice& scores) { return {scores}; }
   auto features(const Program& program, const TokenTable& table, std::size_t s, Space& space) const {
     std::vector<Feature> known;

@@ -112,12 +112,39 @@ std::optional<double> KBest::next(std::uint32_t* labels) {
     return write(kNone, labels);
   }
   if (queue_.empty()) return std::nullopt;
+  pop();
+  return write(static_cast<std::uint32_t>(paths_.size() - 1), labels);
+}
+
+KBest::Candidate KBest::pop() {
   const Candidate popped = queue_.top();
   queue_.pop();
   paths_.push_back({popped.parent, popped.sidetrack});
-  const auto path = static_cast<std::uint32_t>(paths_.size() - 1);
-  push_successors(popped, path);
-  return write(path, labels);
+  push_successors(popped, static_cast<std::uint32_t>(paths_.size() - 1));
+  return popped;
+}
+
+// A path leaves its parent at its last sidetrack. Before that, both go the best way back from where they are,
+// and where they meet they stay together.
+bool KBest::next_change(Change& change) {
+  if (queue_.empty()) return false;
+  const Candidate popped = pop();
+  const Sidetrack turn = sidetracks_[popped.sidetrack];
+  change.loss = popped.loss;
+  change.parent = popped.parent == kNone ? 0 : popped.parent + 1;
+  change.labels.clear();
+  std::size_t t = turn.t;
+  std::uint32_t before = explored(t, turn.state).best;
+  std::uint32_t now = place(t, turn.state).alternatives[turn.rank].state;
+  while (now != before) {
+    change.labels.push_back(static_cast<std::uint32_t>(now % lattice_.labels()));
+    if (--t == 0) break;
+    before = explored(t, before).best;
+    now = explored(t, now).best;
+  }
+  change.begin = t;
+  std::reverse(change.labels.begin(), change.labels.end());
+  return true;
 }
 
 double KBest::write(std::uint32_t path, std::uint32_t* labels) {

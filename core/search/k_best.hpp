@@ -23,6 +23,16 @@ class KBest {
   // The next output's labels and score; nothing when there are no more legal outputs.
   std::optional<double> next(std::uint32_t* labels);
 
+  // The next output, which is not the first, as what it changes in an earlier one: the cost is that of the
+  // difference. Outputs are numbered as they come; `parent` has the labels but for those from `begin` on.
+  struct Change {
+    double loss = 0.0;  // by how much it scores less than the first
+    std::uint32_t parent = 0;
+    std::size_t begin = 0;
+    std::vector<std::uint32_t> labels;
+  };
+  bool next_change(Change& change);
+
  private:
   static constexpr std::uint32_t kNone = UINT32_MAX;
   struct Alternative {
@@ -59,6 +69,7 @@ class KBest {
   std::uint32_t merged(std::uint32_t a, std::uint32_t b);
   void push(double loss, std::uint32_t parent, std::uint32_t sidetrack);
   void push_successors(const Candidate& popped, std::uint32_t path);
+  Candidate pop();
   double write(std::uint32_t path, std::uint32_t* labels);
 
   const Lattice& lattice_;

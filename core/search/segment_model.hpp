@@ -9,6 +9,7 @@
 
 #include "features/segment_program.hpp"
 #include "search/frozen_model.hpp"
+#include "search/hypotheses.hpp"
 #include "search/output_features.hpp"
 #include "search/segment_claims.hpp"
 #include "search/segment_scoring.hpp"
@@ -56,6 +57,9 @@ class SegmentModel : public FrozenModel<SegmentModel, SegmentParts> {
   void find_best(const SegmentProgram& program, const TokenTable& table, std::size_t s, Space& space,
                  Labels& output) const;
   std::vector<ScoredLabels> k_best(const SegmentScores& scores, std::size_t k, Space& space) const;
+  HypothesisList hypotheses(const SegmentScores& scores, std::size_t n) const {
+    return hypotheses_of(shape(), constants(), scores, n);
+  }
   SegmentWalks walks(const SegmentScores& scores) const { return {shape(), constants(), scores}; }
   auto features(const SegmentProgram& program, const TokenTable&, std::size_t, Space& space) const {
     return [&](const Labels& y, auto&& f) {

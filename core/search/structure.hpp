@@ -38,6 +38,7 @@ struct Violation {
   double cost = 0.0;  // of the wrong part; only of Against::costly
   bool right_may_lead =
       false;  // search may have missed gold: the wrong part may score less than the right one
+  bool due = false;  // the structure has compared the scores: an update is due
 };
 
 struct NoSink {
@@ -156,7 +157,7 @@ void find_second(S& s, std::size_t i, Violation<typename S::Output>& found) {
 // A violation of whole outputs. `found` is used again and again: its memory is.
 template <Structure S>
 void find_whole_violation(S& s, std::size_t i, Against which, Violation<typename S::Output>& found) {
-  found.found = found.right_may_lead = false;
+  found.found = found.right_may_lead = found.due = false;
   found.errors = 0;
   found.cost = 0.0;
   const auto take = [&](const Scored<typename S::Output>& best) {

@@ -39,7 +39,8 @@ std::vector<std::uint32_t> used_rows(const SparseRows& weights, const FeatureInd
   std::vector<std::uint32_t> rows;
   const std::size_t all = std::min<std::size_t>(index.rows(), weights.rows.size());
   for (std::uint32_t row = 1; row < all; ++row)
-    if ((!kept.empty() && kept[row] != 0) || std::any_of(weights.begin(row), weights.end(row), nonzero))
+    if (index.scope(row) != Scope::global &&  // those are kept by themselves
+        ((!kept.empty() && kept[row] != 0) || std::any_of(weights.begin(row), weights.end(row), nonzero)))
       rows.push_back(row);
   std::sort(rows.begin(), rows.end(),
             [&](std::uint32_t a, std::uint32_t b) { return index.key(a) < index.key(b); });

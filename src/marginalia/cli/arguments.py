@@ -91,6 +91,11 @@ def add_threads(parser: argparse.ArgumentParser, help: str) -> None:
     parser.add_argument("--threads", metavar="N", type=at_least_one, help=f"{help} (default: 1)")
 
 
+def whole_number(low: int, high: int) -> Callable[[str], int]:
+    """A reader of whole numbers within these bounds."""
+    return lambda text: _number(text, low, high)
+
+
 def at_least_one(text: str) -> int:
     """A whole number from 1 to 1024."""
     return _number(text, 1, 1024)

@@ -12,6 +12,7 @@ from marginalia.cli.arguments import UsageError, Verbs, add_reading, add_threads
 from marginalia.cli.demanded import add_constraints, constraints_of
 from marginalia.cli.dictionaries import add_dictionary, with_dictionaries
 from marginalia.cli.dispatch import opened
+from marginalia.cli.hypotheses import add_hypotheses, with_hypotheses
 from marginalia.cli.layouts import model_layout
 from marginalia.cli.reading import check_layout, given_options, must_exist, reader_arguments, seekable
 
@@ -64,6 +65,7 @@ def add_parser(verbs: Verbs) -> None:
         "--reliability-plot", metavar="FILE", help="the same as a picture, .svg or .png (needs matplotlib)"
     )
     parser.add_argument("--confusion", action="store_true", help="all confused label pairs, not just ten")
+    add_hypotheses(parser)
     add_constraints(parser)
     add_dictionary(parser)
     add_threads(parser, "threads that tag")
@@ -114,6 +116,7 @@ def evaluate(args: argparse.Namespace, places: dict[str, str]) -> Evaluated:
         kind = kind_of("chain")
         return evaluation.evaluate_files(kind, args.gold, args.pred, _layout(kind, args, places), asked)
     model, kind = opened("eval", args)
+    model = with_hypotheses(model, args)
     layout = model_layout(model.saved, args, args.test)
     model = with_dictionaries(model, args, layout)
     asked = replace(asked, constraints=constraints_of(args))
@@ -161,8 +164,8 @@ def _check(args: argparse.Namespace) -> None:
         raise UsageError(
             "--reliability is for MODEL TEST: a file of predictions does not say how sure they are."
         )
-    if by_files and (args.dictionary or args.constrain or args.constraints):
-        raise UsageError("--dictionary, --constrain and --constraints are for MODEL TEST.")
+    if by_files and (args.dictionary or args.constrain or args.constraints or args.hypotheses):
+        raise UsageError("--dictionary, --constrain, --constraints and --hypotheses are for MODEL TEST.")
     if args.reliability_plot:
         from marginalia.cli.plot import check_plot
 

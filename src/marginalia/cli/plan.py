@@ -29,6 +29,8 @@ _TEXTS = (
     "format",
     "structure",
     "features",
+    "global_features",
+    "lowercase",
     "learner",
     "start",
     "sample_weights",
@@ -36,9 +38,10 @@ _TEXTS = (
 )
 _NUMBERS = ("seed", "threads")
 _PATHS = ("train", "dev", "dictionary")
+_LISTS = ("global_function",)  # texts, or lists of them
 _TABLES = {"lists": "list", "set": "set"}  # recipe key: command line option
 _READERS = tuple(option.name for option in READER_OPTIONS)
-KEYS = (*_PATHS, *_TEXTS, *_NUMBERS, *_TABLES, *_READERS)
+KEYS = (*_PATHS, *_LISTS, *_TEXTS, *_NUMBERS, *_TABLES, *_READERS)
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,9 @@ class Plan:
     format: str | None = None
     structure: str | None = None
     features: str | None = None
+    global_features: str | None = None
+    global_function: list[str] = field(default_factory=list)
+    lowercase: str | None = None
     learner: str = "perceptron"
     seed: int = 1
     threads: int = 1
@@ -104,7 +110,7 @@ def _parsed(path: str) -> dict[str, Any]:
 
 
 def _fits(name: str, value: object) -> bool:
-    if name in _PATHS and isinstance(value, list):
+    if name in (*_PATHS, *_LISTS) and isinstance(value, list):
         return all(isinstance(item, str) for item in value)
     if name == "columns" and isinstance(value, list):
         return all(isinstance(item, str) for item in value)
@@ -120,6 +126,8 @@ def _fits(name: str, value: object) -> bool:
 def _expected(name: str) -> str:
     if name in _PATHS:
         return "a path or a list of paths"
+    if name in _LISTS:
+        return "a text or a list of texts"
     if name in _NUMBERS:
         return "a whole number"
     return "a table" if name in _TABLES else "a text"
@@ -134,13 +142,17 @@ def _placed(values: dict[str, Any], folder: str) -> dict[str, Any]:
         if name in values:
             listed = [values[name]] if isinstance(values[name], str) else values[name]
             placed[name] = [place(path) for path in listed]
-    for name in ("output", "start", "sample_weights"):
+    for name in _LISTS:
+        if isinstance(values.get(name), str):
+            placed[name] = [values[name]]
+    for name in ("output", "start", "sample_weights", "lowercase"):
         if name in values:
             placed[name] = place(values[name])
     if "columns" in values and isinstance(values["columns"], list):
         placed["columns"] = " ".join(values["columns"])
-    if "features" in values and not _is_set(values["features"]):
-        placed["features"] = place(values["features"])
+    for name in ("features", "global_features"):
+        if name in values and not _is_set(values[name]):
+            placed[name] = place(values[name])
     if (costs := costs_file(values.get("set", {}))) is not None:
         placed["set"] = {**values["set"], "costs": place(costs)}
     placed["lists"] = {name: place(path) for name, path in values.get("lists", {}).items()}
@@ -154,9 +166,10 @@ def costs_file(settings: Mapping[str, Any]) -> str | None:
 
 
 def _is_set(name: str) -> bool:
+    from marginalia.features.global_features import GLOBAL_SETS
     from marginalia.features.sets import SETS
 
-    return name in SETS
+    return name in SETS or name in GLOBAL_SETS
 
 
 def _overridden(values: dict[str, Any], args: argparse.Namespace, data: list[str]) -> dict[str, Any]:
@@ -198,6 +211,9 @@ def _plan(values: Mapping[str, Any]) -> Plan:
         label=values.get("label") or (task.label if task else None),
         format=format,
         features=values.get("features"),
+        global_features=values.get("global_features"),
+        global_function=values.get("global_function", []),
+        lowercase=values.get("lowercase"),
         start=values.get("start"),
         sample_weights=values.get("sample_weights"),
         dictionary=values.get("dictionary", []),

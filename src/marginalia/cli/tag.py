@@ -22,6 +22,7 @@ from marginalia.cli.arguments import (
 from marginalia.cli.demanded import Demanded, add_constraints, constraints_of
 from marginalia.cli.dictionaries import add_dictionary, reloading, with_dictionaries
 from marginalia.cli.dispatch import opened
+from marginalia.cli.hypotheses import add_hypotheses, with_hypotheses
 from marginalia.cli.layouts import input_layout, kept_layout
 from marginalia.cli.output import check_writable, opened_target
 from marginalia.cli.progress import Bar
@@ -77,6 +78,7 @@ def add_parser(verbs: Verbs) -> None:
     parser.add_argument(
         "--nbest", metavar="K", type=at_least_one, help="the K best outputs of each sentence, with scores"
     )
+    add_hypotheses(parser)
     add_constraints(parser)
     parser.add_argument(
         "--given",
@@ -97,6 +99,7 @@ def run(args: argparse.Namespace) -> int:
         check_writable(args.output, [args.model])
         check_writable(partial_name(args.output), [args.model, args.input])
     tagger, _ = opened("tag", args)
+    tagger = with_hypotheses(tagger, args)
     layout = input_layout(tagger.saved, args, args.input)
     tagger = with_dictionaries(tagger, args, layout)
     wanted = Wanted(args.confidence, args.min_confidence, args.nbest, args.reload)

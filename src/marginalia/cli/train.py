@@ -70,7 +70,19 @@ def add_parser(verbs: Verbs) -> None:
     parser.add_argument(
         "--learner",
         metavar="NAME",
-        help="perceptron, margin, pa, arow, maxent or crf (default: perceptron)",
+        help="perceptron, margin, nonlocal, pa, arow, maxent or crf (default: perceptron)",
+    )
+    parser.add_argument(
+        "--global-features", metavar="NAME|FILE", help="nonlocal: a set or a file (default: nonlocal)"
+    )
+    parser.add_argument(
+        "--global-function",
+        metavar="MODULE:FUNCTION",
+        action="append",
+        help="nonlocal: a Python function of tokens and spans that names features; slow; may be repeated",
+    )
+    parser.add_argument(
+        "--lowercase", metavar="FILE", help="nonlocal: words more often in lower case (marginalia casing)"
     )
     parser.add_argument(
         "--set",
@@ -119,7 +131,8 @@ def run(args: argparse.Namespace) -> int:
     plan = make_plan(args)
     must_exist([*plan.train, *plan.dev])
     inputs = [*plan.train, *plan.dev, *args.data, *plan.lists.values(), *plan.dictionary, plan.features or ""]
-    inputs += [path for path in (plan.sample_weights, costs_file(plan.settings)) if path]
+    more = (plan.sample_weights, costs_file(plan.settings), plan.global_features, plan.lowercase)
+    inputs += [path for path in more if path]
     check_writable(plan.output, inputs)
     with seekable([*plan.train, *plan.dev]) as paths:
         training = prepare(plan, paths[: len(plan.train)], paths[len(plan.train) :])
@@ -144,6 +157,7 @@ def prepare(plan: Plan, train: list[str], dev: list[str]) -> Training:
     from marginalia.corpus.source import DataSource
     from marginalia.features.dictionary import Dictionary
     from marginalia.kinds import load
+    from marginalia.learn.recipe import GlobalChoice
     from marginalia.learn.samples import read_sample_weights
 
     start = load(plan.start).saved if plan.start else None
@@ -156,6 +170,7 @@ def prepare(plan: Plan, train: list[str], dev: list[str]) -> Training:
         seed=plan.seed,
         lists=plan.lists,
         dictionary=Dictionary.read(*plan.dictionary) if plan.dictionary else None,
+        global_choice=GlobalChoice(plan.global_features, tuple(plan.global_function), plan.lowercase),
         settings=plan.settings,
     )
     return learn.prepare(

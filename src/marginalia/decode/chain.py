@@ -50,6 +50,12 @@ def chain_shape(
     )
 
 
+def token_bytes(labels: int, own: ChainSettings) -> int:
+    """What the search for the k best outputs may keep for a token: its states, the ways into them, and the
+    scores of label pairs."""
+    return int(labels**own.order * (64 + 16 * labels) + 8 * labels * labels)
+
+
 class ChainExtraction:
     """Sentences as rows of features."""
 
@@ -116,6 +122,10 @@ class ChainTraining:
     def batch(self, examples: _core.Examples) -> Any:
         """The examples as outputs of this chain."""
         return _core.ChainExamples(self._shape, examples, self._costs)
+
+    def whole_batch(self, examples: _core.Examples, *documents: Any) -> Any:
+        """The examples as outputs with global features (decode/global_training.py)."""
+        return _core.WholeChainExamples(self._shape, examples, *documents)
 
 
 def _shape_of(saved: SavedModel) -> _core.ChainShape:

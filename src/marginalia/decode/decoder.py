@@ -77,7 +77,7 @@ class Term:
         return self.weight * self.times
 
 
-TERM_KINDS = ("feature", "transition", "dictionary", "normaliser")
+TERM_KINDS = ("feature", "transition", "dictionary", "normaliser", "global")
 
 
 class Located(NamedTuple):

@@ -13,9 +13,10 @@ from marginalia.corpus.streams import Source, Target, open_target
 from marginalia.decode.confidence import temperature_of
 from marginalia.decode.dictionaries import HardDictionary, InUse, Used, used
 from marginalia.decode.inputs import Input, record_of
-from marginalia.decode.structures import STRUCTURES, Structure
-from marginalia.errors import ModelError
+from marginalia.decode.structures import STRUCTURES, Structure, StructureInUse
+from marginalia.errors import ModelError, SettingsError
 from marginalia.model import SavedModel, file
+from marginalia.model.global_part import MOST_HYPOTHESES
 from marginalia.model.table import weight_lines, with_weights
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ class TrainedModel:
 
     def __init__(self, saved: SavedModel) -> None:
         self.saved = saved
-        self.decoder = structure_of(saved, self.kind).decoder(saved)
+        self.decoder = _decoder_of(saved, structure_of(saved, self.kind))
         self._in_use = InUse(saved)
         self._hard: HardDictionary | None = None
 
@@ -86,6 +87,18 @@ class TrainedModel:
         in_use = self._in_use
         return self._using(replace(in_use, soft=new) if mode == "soft" else replace(in_use, hard=new))
 
+    def with_hypotheses(self: Own, hypotheses: int) -> Own:
+        """The model, which has global features, looking at so many of the best outputs by local ones."""
+        base = self._in_use.base
+        if not base.global_features:
+            raise ModelError("the model has no global features: there is only one best output by local ones.")
+        if type(hypotheses) is not int or not 1 <= hypotheses <= MOST_HYPOTHESES:
+            raise SettingsError(
+                f"hypotheses: found {hypotheses!r}, expected a whole number from 1 to {MOST_HYPOTHESES:,}."
+            )
+        told = base.global_features | {"hypotheses": hypotheses}
+        return self._using(replace(self._in_use, base=replace(base, global_features=told)))
+
     def reloaded(self: Own) -> Own:
         """The model with its dictionaries as their files are now: itself if none has changed. A DataError for
         a file that is not good; this one can go on with what it has."""
@@ -132,6 +145,19 @@ class TrainedModel:
     def _block(self, given: Input) -> Block:
         """One input, ready for the decoder."""
         return pack([self._record(given)], self.feature_columns)
+
+
+def _decoder_of(saved: SavedModel, structure: Structure) -> StructureInUse:
+    """The answers of a model; with global features over those of its structure."""
+    base: Any = structure.decoder(saved)
+    if not saved.global_features:
+        return base
+    from marginalia.decode.global_decoder import GlobalDecoder  # most models have none
+
+    if structure.global_tiers is None:
+        raise ModelError(f"models of the structure {saved.structure} cannot have global features.")
+    token_bytes = structure.token_bytes(len(saved.labels), saved.settings_as(structure.record))
+    return GlobalDecoder(saved, base, token_bytes)
 
 
 def structure_of(saved: SavedModel, kind: str | None = None) -> Structure:

@@ -89,6 +89,11 @@ def fit_settings(own: SegmentSettings, lengths: Mapping[int, int]) -> tuple[Segm
     return replace(own, max_length=most), notes
 
 
+def token_bytes(labels: int, own: SegmentSettings) -> int:
+    """What the search for the k best outputs may keep for a token: the scores of segments that begin there."""
+    return 8 * (labels + 1) * (int(own.max_length) + 4)
+
+
 class SegmentExtraction:
     """Sentences as values of tokens; features are made when they are needed."""
 
@@ -157,6 +162,10 @@ class SegmentTraining:
         return _core.SegmentBatch(
             self._shape, extraction.program, examples, extraction.index, self._open, self._costs
         )
+
+    def whole_batch(self, examples: _core.SegmentExamples, *documents: Any) -> Any:
+        """The examples as outputs with global features (decode/global_training.py)."""
+        return _core.WholeSegmentBatch(self._shape, self._extraction.program, examples, *documents)
 
 
 def _shape_of(saved: SavedModel) -> _core.SegmentShape:

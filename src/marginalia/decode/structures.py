@@ -194,7 +194,9 @@ class Structure(NamedTuple):
     certain one. `fit_settings` gives settings with what the data decide, by how many spans have which length,
     and notes for users. `tiers` are those of the contract that it has, as the core knows them. `kind` is the
     kind of output (`kinds/`): how examples are read, outputs written and scored, and the class that a user
-    holds.
+    holds. `global_tiers` are the tiers that are left under global features, None if it cannot have them: those
+    need labels of tokens and the exact k best outputs. `token_bytes` is what their search may take for each
+    token, by the number of labels.
     """
 
     help: str
@@ -209,6 +211,8 @@ class Structure(NamedTuple):
     encoding: str | None = None
     fit_settings: Callable[[Any, Mapping[int, int]], tuple[Settings, list[str]]] = lambda own, _: (own, [])
     kind: str = "labels"
+    global_tiers: frozenset[str] | None = None
+    token_bytes: Callable[[int, Any], int] = lambda labels, own: 0
 
     @property
     def settings(self) -> tuple[Setting, ...]:
@@ -225,6 +229,8 @@ STRUCTURES: dict[str, Structure] = {
         chain.ChainTraining,
         chain.ChainDecoder,
         _core.ChainExamples.tiers(),
+        global_tiers=_core.WholeChainExamples.tiers(),
+        token_bytes=chain.token_bytes,
     ),
     "segments": Structure(
         "labelled segments of several tokens (semi-Markov)",
@@ -238,6 +244,8 @@ STRUCTURES: dict[str, Structure] = {
         SEGMENT_LIST_TEMPLATES,
         segments.ENCODING,
         segments.fit_settings,
+        global_tiers=_core.WholeSegmentBatch.tiers(),
+        token_bytes=segments.token_bytes,
     ),
     "single": Structure(
         "one class for a whole item",

@@ -17,7 +17,7 @@ from marginalia.learn.calibration import calibrated
 from marginalia.learn.correcting import corrected
 from marginalia.learn.preparing import prepare
 from marginalia.learn.receipts import Receipt, receipt_of
-from marginalia.learn.recipe import TASKS, recipe_of, recipe_with
+from marginalia.learn.recipe import TASKS, GlobalChoice, recipe_of, recipe_with
 from marginalia.learn.training import Progress, Training
 from marginalia.model import SavedModel
 
@@ -38,6 +38,9 @@ def train(
     options: Mapping[str, Any] | None = None,
     lists: Mapping[str, str] | None = None,
     dictionary: Dictionary | str | os.PathLike[str] | Mapping[Any, Any] | None = None,
+    global_features: str | os.PathLike[str] | None = None,
+    global_functions: Sequence[str] = (),
+    lowercase: str | os.PathLike[str] | None = None,
     seed: int = 1,
     threads: int = 1,
     start: TrainedModel | str | os.PathLike[str] | None = None,
@@ -51,7 +54,8 @@ def train(
 
     `task`, `structure`, `features` and `learner` are names (see the documentation), `features` may be a
     template file. `dictionary` has phrases with labels, whose matches are features; in use, the model may be
-    given another one. `start` is a model to begin with: its structure, features and labels are used.
+    given another one. `global_features` (a set or a file), `global_functions` ("module:function") and
+    `lowercase` (a word list) are for the learner nonlocal (docs/global-features.md). `start` is a model to begin with: its structure, features and labels are used.
     `labels` are known beforehand: the model can give them even if the data have none such. `sample_weights`
     has a number for each example. `options` are those of the files' reader, such as `{"separator": "\\t"}`.
     All other keywords are settings, as after `--set` on the command line.
@@ -66,6 +70,11 @@ def train(
         seed=seed,
         lists=lists,
         dictionary=None if dictionary is None else dictionary_of(dictionary),
+        global_choice=GlobalChoice(
+            None if global_features is None else os.fspath(global_features),
+            tuple(global_functions),
+            None if lowercase is None else os.fspath(lowercase),
+        ),
         settings=settings,
     )
     format = format or (TASKS[task].format if task is not None else None)

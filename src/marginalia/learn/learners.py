@@ -13,6 +13,7 @@ from marginalia.errors import SettingsError
 from marginalia.learn.boosting import Boosting
 from marginalia.learn.costs import CostSettings
 from marginalia.learn.likelihood import LikelihoodPatience, LikelihoodRun, PriorSettings
+from marginalia.learn.non_local import NonLocalSettings, resolve_non_local
 from marginalia.learn.online import OnlineOptions, OnlineRun, OnlineSettings, checked
 from marginalia.learn.run import LearnerRun, LearnerSettings, Setup
 from marginalia.learn.several import MakeRun, MeanStart, Mixing, ShuffleAverage
@@ -27,7 +28,8 @@ class Learner(Generic[L]):
 
     `needs` are the tiers of the contract that a structure must have for it, as the core knows them. `resolve`
     refuses settings that do not go together, and gives them with what they leave to the learner. `goes_on`:
-    it learns example by example, from any weights and any data on.
+    it learns example by example, from any weights and any data on. `has_globals`: its outputs have global
+    features.
     """
 
     help: str
@@ -37,6 +39,7 @@ class Learner(Generic[L]):
     resolve: Callable[[L], L] = lambda settings: settings
     has_loss: bool = True
     goes_on: bool = False
+    has_globals: bool = False
 
     @property
     def settings(self) -> tuple[Setting, ...]:
@@ -92,6 +95,10 @@ class MarginSettings(OnlineSettings):
 
 
 def _margin(setup: Setup, settings: MarginSettings) -> LearnerRun:
+    return _online(setup, _core.Rule.margin(settings.C), settings, tolerance=settings.tolerance)
+
+
+def _non_local(setup: Setup, settings: NonLocalSettings) -> LearnerRun:
     return _online(setup, _core.Rule.margin(settings.C), settings, tolerance=settings.tolerance)
 
 
@@ -218,6 +225,15 @@ LEARNERS: dict[str, Learner[Any]] = {
         checked,
         has_loss=False,
         goes_on=True,
+    ),
+    "nonlocal": Learner(
+        "the same among the best outputs, with global features of whole documents",
+        NonLocalSettings,
+        _non_local,
+        _core.Rule.margin(1.0).needs,
+        resolve_non_local,
+        has_loss=False,
+        has_globals=True,
     ),
     "pa": Learner(
         "passive-aggressive: the smallest change that makes the example right",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from marginalia import _core
 from marginalia.corpus.batches import Layout
@@ -12,6 +13,7 @@ from marginalia.corpus.blocks import ATTRIBUTES
 from marginalia.corpus.coder import LabelCoder
 from marginalia.corpus.source import Data, DataSource
 from marginalia.corpus.tokenizers import tokenizer_of
+from marginalia.decode.global_training import WholeExtraction, WholeTraining
 from marginalia.decode.structures import STRUCTURES, StructureInTraining
 from marginalia.errors import DataError, SettingsError
 from marginalia.features.compiling import load_phrases
@@ -22,6 +24,7 @@ from marginalia.learn.costs import costs_of
 from marginalia.learn.data import MakeExtraction, ReadData, TrainingSet, read_data
 from marginalia.learn.dev import DevSet
 from marginalia.learn.learners import LEARNERS
+from marginalia.learn.non_local import NonLocalSettings
 from marginalia.learn.recipe import Recipe, check_start
 from marginalia.learn.regularisers import RegulariserSettings
 from marginalia.learn.run import Setup
@@ -29,6 +32,7 @@ from marginalia.learn.samples import SampleWeights, class_weights_of
 from marginalia.learn.training import Training, TrainingParts
 from marginalia.learn.warm import WarmStart
 from marginalia.model import SavedModel, phrases_of
+from marginalia.model.global_part import GlobalPart
 
 
 def prepare(
@@ -50,14 +54,7 @@ def prepare(
         _check_attributes(features.program, data)
     read = read_data(source, recipe, features.for_training(recipe, source.layout), warm, labels)
     recipe, notes = _fitted(recipe, features.program, read.coder)
-    structure = STRUCTURES[recipe.structure].training(
-        read.coder.labels,
-        read.coder.encoding,
-        recipe.settings.options,
-        features.program,
-        read.extraction,
-        costs_of(recipe.settings.learner, read.coder.labels),
-    )
+    structure = _structure_of(recipe, features.program, read, global_part(recipe, source.layout))
     examples = TrainingSet(source, read, structure)
     samples = SampleWeights(
         sample_weights, class_weights_of(recipe.settings.data, read.coder.labels), examples.units
@@ -74,6 +71,7 @@ def prepare(
             layout=source.layout,
             program=features.program,
             phrases=features.phrases,
+            global_part=global_part(recipe, source.layout),
             coder=read.coder,
             examples=examples,
             samples=samples,
@@ -119,8 +117,10 @@ class Features:
         """How features are taken from data of a layout."""
         kind = STRUCTURES[recipe.structure]
         compiled = kind.compile(self.program, layout.columns, self.phrases)
-        options = recipe.settings.options
-        return lambda index: kind.extraction(compiled, index, options)
+        options, part = recipe.settings.options, global_part(recipe, layout)
+        if part is None:
+            return lambda index: kind.extraction(compiled, index, options)
+        return lambda index: WholeExtraction(kind.extraction(compiled, index, options), part, layout.columns)
 
     def for_training(self, recipe: Recipe, layout: Layout) -> MakeExtraction:
         """The same as training sees them, which may not see all phrases of a dictionary."""
@@ -142,6 +142,31 @@ def _features_of(recipe: Recipe, source: DataSource) -> Features:
     if recipe.dictionary is not None:
         phrases |= recipe.dictionary.lists(tokenizer_of(layout.format, layout.options))
     return Features(program, phrases)
+
+
+def global_part(recipe: Recipe, layout: Layout) -> GlobalPart | None:
+    """The global features of a run, which look at the words of the first column; None if it has none."""
+    learner = recipe.settings.learner
+    if recipe.global_features is None or not isinstance(learner, NonLocalSettings):
+        return None
+    if layout.format == "crfsuite":
+        raise SettingsError("global features look at words, which data with explicit attributes do not have.")
+    column = next(name for name in layout.columns if name != layout.label)
+    return GlobalPart(recipe.global_features, column, learner.hypotheses, memory=learner.document_memory)
+
+
+def _structure_of(
+    recipe: Recipe, program: Program, read: ReadData, part: GlobalPart | None
+) -> StructureInTraining:
+    made = STRUCTURES[recipe.structure].training
+    coder, learner = read.coder, recipe.settings.learner
+    options, costs = recipe.settings.options, costs_of(learner, coder.labels)
+    if part is None or not isinstance(learner, NonLocalSettings):
+        return made(coder.labels, coder.encoding, options, program, read.extraction, costs)
+    extraction: Any = read.extraction
+    base: Any = made(coder.labels, coder.encoding, options, program, extraction.base, costs)
+    token_bytes = STRUCTURES[recipe.structure].token_bytes(len(coder.labels), recipe.settings.structure)
+    return WholeTraining(base, read.index, part, coder.labels, coder.encoding, learner.options, token_bytes)
 
 
 def _explicit(recipe: Recipe) -> Program:

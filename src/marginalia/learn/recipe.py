@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,6 +12,7 @@ from marginalia.decode.settings import SearchSettings, StructureOptions
 from marginalia.decode.structures import STRUCTURES
 from marginalia.errors import SettingsError
 from marginalia.features.dictionary import Dictionary
+from marginalia.features.global_features import GlobalFeatures, load_global_features
 from marginalia.features.settings import FeatureSettings
 from marginalia.kinds import kind_of
 from marginalia.learn.boosting import BoostSettings
@@ -86,6 +87,25 @@ class Recipe:
     settings: RunSettings
     own_features: bool = False  # were they chosen, or are they the usual ones?
     dictionary: Dictionary | None = None
+    global_features: GlobalFeatures | None = None
+
+
+@dataclass(frozen=True)
+class GlobalChoice:
+    """Global features as users name them: a set or a file, functions of theirs, and a word list."""
+
+    features: str | None = None
+    functions: Sequence[str] = ()
+    lowercase: str | None = None
+
+    def loaded(self, learner: str) -> GlobalFeatures | None:
+        """The features, if the learner has some; else an error if there is anything that it would ignore."""
+        if LEARNERS[learner].has_globals:
+            return load_global_features(self.features or "nonlocal", self.functions, self.lowercase)
+        if self != GlobalChoice(functions=self.functions) or self.functions:
+            able = ", ".join(name for name, other in LEARNERS.items() if other.has_globals)
+            raise SettingsError(f"global features are for the learner {able}, not for {learner}.")
+        return None
 
 
 def make_recipe(
@@ -97,6 +117,7 @@ def make_recipe(
     seed: int = 1,
     lists: Mapping[str, str] | None = None,
     dictionary: Dictionary | None = None,
+    global_choice: GlobalChoice | None = None,
     settings: Mapping[str, object] | None = None,
 ) -> Recipe:
     """A checked recipe; unknown names and values out of bounds are SettingsErrors."""
@@ -109,7 +130,8 @@ def make_recipe(
     kind_of(structure).reader.check_chosen({"task": task, "lists": lists, "dictionary": dictionary})
     own = bool(features or task or lists or dictionary)
     features = features or STRUCTURES[structure].features or chosen.features
-    return Recipe(structure, features, learner, seed, dict(lists or {}), resolved, own, dictionary)
+    whole = (global_choice or GlobalChoice()).loaded(learner)
+    return Recipe(structure, features, learner, seed, dict(lists or {}), resolved, own, dictionary, whole)
 
 
 def _resolved(structure: str, learner: str, given: Mapping[str, object]) -> RunSettings:
@@ -164,6 +186,7 @@ def recipe_with(
     seed: int = 1,
     lists: Mapping[str, str] | None = None,
     dictionary: Dictionary | None = None,
+    global_choice: GlobalChoice | None = None,
     settings: Mapping[str, Any],
 ) -> Recipe:
     """The recipe of a run that may begin with a model: what the user gave, and what the model brings."""
@@ -172,6 +195,7 @@ def recipe_with(
         structure = start.structure if start is not None else "chain"
     if start is not None:
         settings = _inherited(start, structure, settings, own)
+    own["global_choice"] = global_choice
     return make_recipe(task, structure=structure, learner=learner, seed=seed, settings=settings, **own)
 
 

@@ -30,6 +30,7 @@ from marginalia.learn.samples import SampleWeights
 from marginalia.learn.warm import state_arrays
 from marginalia.model import SavedModel
 from marginalia.model.freezing import frozen_arrays
+from marginalia.model.global_part import GlobalPart, global_arrays
 
 S = TypeVar("S", bound=Settings)
 
@@ -71,6 +72,7 @@ class TrainingParts:
     layout: Layout
     program: Program
     phrases: Mapping[str, _core.PhraseSet]
+    global_part: GlobalPart | None
     coder: LabelCoder
     examples: TrainingSet
     samples: SampleWeights
@@ -172,6 +174,9 @@ class Training:
         arrays = self._arrays(rows) | {
             f"list.{name}": phrases.states for name, phrases in self._parts.phrases.items()
         }
+        part = self._parts.global_part
+        if part is not None:
+            arrays |= global_arrays(rows, self.data.index, part)
         if self.recipe.settings.data.state:
             arrays |= state_arrays(self._run, self.data.index, self._passes, self._setup.structure.grows)
         width = self._setup.structure.row_width
@@ -194,6 +199,7 @@ class Training:
                 diagnostics=self._diagnostics(rows),
                 files=self.data.origins.files,
                 arrays=arrays,
+                global_features={} if part is None else part.to_json(),
                 row_width=None if width == len(self.coder.labels) else width,
             )
         )

@@ -15,6 +15,7 @@ from marginalia.config import Settings
 from marginalia.errors import ModelError
 from marginalia.features.program import Program
 from marginalia.model.corrections import check_corrections
+from marginalia.model.global_part import check_global
 from marginalia.model.provenance import Arrays, check_provenance
 
 S = TypeVar("S", bound=Settings)
@@ -32,6 +33,7 @@ class SavedModel:
     log-probabilities, if one was fitted. `files` are those that provenance cites; `edits` has a record for
     each time that weights were changed by hand, `corrections` one for each correction that can be undone.
     `row_width` is how many outputs a feature's row has, if that is not the number of labels.
+    `global_features` describes those of whole outputs, if there are any (model/global_part.py).
     """
 
     labels: tuple[str, ...]
@@ -54,6 +56,7 @@ class SavedModel:
     edits: list[dict[str, Any]] = field(default_factory=list)
     corrections: list[dict[str, Any]] = field(default_factory=list)
     row_width: int | None = None
+    global_features: dict[str, Any] = field(default_factory=dict)
     arrays: Arrays = field(default_factory=dict, repr=False)
 
     @cached_property
@@ -72,6 +75,7 @@ class SavedModel:
     def metadata(self) -> dict[str, Any]:
         """Everything but the arrays, ready for JSON."""
         left_out = {"arrays", "program"} | ({"row_width"} if self.row_width is None else set())
+        left_out |= set() if self.global_features else {"global_features"}
         names = [name for name in self.__dataclass_fields__ if name not in left_out]
         return {name: getattr(self, name) for name in names} | {"program": self.program.to_json()}
 
@@ -84,6 +88,7 @@ class SavedModel:
             _check_layout(checked, program)
             _check_arrays(arrays)
             check_provenance(arrays, checked["files"])
+            check_global(checked["global_features"], arrays)
             check_corrections(arrays, checked["corrections"], len(checked["labels"]))
         except (KeyError, TypeError, ValueError) as error:
             what = f"{error} is missing" if isinstance(error, KeyError) else error
@@ -206,8 +211,9 @@ _KINDS: dict[str, tuple[type, ...]] = {
     "files": (list,),
     "edits": (list,),
     "corrections": (list,),
+    "global_features": (dict,),
 }
-_YOUNGER = ("diagnostics", "calibration", "files", "edits", "corrections")  # older files have none
+_YOUNGER = ("diagnostics", "calibration", "files", "edits", "corrections", "global_features")  # older files have none
 
 
 def _checked(data: dict[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,88 @@
+// The global features of outputs of a document, of each output what it changes in those of a first one: outputs
+// of an n-best list share most of their mentions, so the cost follows the differences.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "features/global_anchored.hpp"
+#include "features/global_groups.hpp"
+#include "features/global_set.hpp"
+#include "features/global_texts.hpp"
+
+namespace marginalia {
+
+// Tokens [begin, end).
+struct Stretch {
+  std::size_t begin, end;
+};
+
+// Stretches in which two outputs of one length differ.
+std::vector<Stretch> differing(std::span<const std::uint32_t> y, std::span<const std::uint32_t> z);
+
+class GlobalEvaluator {
+ public:
+  // Both must outlive it.
+  GlobalEvaluator(const GlobalSet& set, const MentionLabels& labels);
+
+  // The document `i` of texts, which must outlive what is asked about it, and an output to compare others with.
+  // Numbers of features stay the same until the next call of this.
+  void begin(const GlobalTexts& texts, std::size_t i, std::span<const std::uint32_t> first);
+
+  // The features of the first output.
+  const FeatureCounts& first() const { return first_; }
+  // Those of another output minus those of the first. `changed`: where they may differ, rising, apart.
+  const FeatureCounts& difference(std::span<const std::uint32_t> y, std::span<const Stretch> changed);
+
+  const FeaturePool& features() const { return pool_; }
+  // Rises when numbers of features are given anew.
+  std::size_t generation() const { return generation_; }
+
+ private:
+  static constexpr std::size_t kMostFeatures = std::size_t{1} << 20;  // that are kept from one document to the next
+
+  // A part of the document that no mention of the two outputs crosses, with all mentions in it.
+  struct Region {
+    std::size_t begin, end;
+    std::vector<Mention> ours, theirs;  // of the first output, of the other one
+  };
+  void find_regions(std::span<const std::uint32_t> y, std::span<const Stretch> changed);
+  void count_groups(std::span<const Mention> removed, std::span<const Mention> added, FeatureCounts& counts);
+  void count_mentions(std::span<const Mention> mentions, double sign, FeatureCounts& counts);
+  void count_conjunctions(const Region& region, FeatureCounts& counts);
+  void count_pairs(const Mention* before, std::span<const Mention> mentions, const Mention* after, double sign,
+                   FeatureCounts& counts);
+  void count_quotations(std::span<const std::uint32_t> y, std::span<const Stretch> changed,
+                        FeatureCounts& counts);
+  void count_functions(std::span<const Mention> mentions, double sign, FeatureCounts& counts);
+  bool conjoined(const Mention& left, const Mention& right) const;
+  std::vector<Mention> all_mentions() const;
+  const std::vector<std::uint32_t>& features_of(const Mention& mention);
+  std::vector<std::uint32_t> features_of(const Quotation& quotation, std::span<const std::uint32_t> y);
+
+  const GlobalSet& set_;
+  const MentionLabels& labels_;
+  FeaturePool pool_;
+  std::size_t generation_ = 0;
+  ConsistencyGroups groups_;
+  AnchoredNames anchored_;
+  bool has_anchored_ = false;
+
+  const GlobalTexts* texts_ = nullptr;
+  std::span<const std::uint32_t> words_;
+  std::vector<std::string_view> views_;  // of the words, for functions
+  std::vector<std::uint32_t> output_;    // the first
+  std::vector<Mention> mentions_;        // of the first output
+  std::vector<Quotation> quotations_;
+  std::vector<std::vector<std::uint32_t>> quotation_features_;     // of the first output
+  std::map<Mention, std::vector<std::uint32_t>> mention_features_;  // that were asked for
+  FeatureCounts first_, difference_;
+  std::vector<Region> regions_;
+};
+
+}  // namespace marginalia

@@ -1,0 +1,57 @@
+#include "search/document_features.hpp"
+
+#include "search/chain.hpp"
+#include "search/segments.hpp"
+
+namespace marginalia {
+
+static_assert(Structure<Whole<Chain, ChainShape, ChainData>> &&
+              WithConstants<Whole<Chain, ChainShape, ChainData>>);
+static_assert(Droppable<Whole<Segments, SegmentShape, SegmentData>> &&
+              !PartiallyLabelled<Whole<Segments, SegmentShape, SegmentData>>);
+
+void DocumentFeatures::add_scores(std::size_t i, std::vector<ScoredLabels>& outputs) {
+  if (outputs.empty()) return;
+  evaluator_.begin(data_.texts, i, outputs[0].output);
+  const double first = score_of(evaluator_.first());
+  for (std::size_t k = 1; k < outputs.size(); ++k)
+    outputs[k].score += first + score_of(evaluator_.difference(outputs[k].output,
+                                                               differing(outputs[0].output, outputs[k].output)));
+  outputs[0].score += first;
+}
+
+double DocumentFeatures::score_of(const FeatureCounts& counts) {
+  double score = 0.0;
+  counts.for_each([&](std::uint32_t number, double count) {
+    const std::uint32_t row = row_of(number);
+    if (row == kNoRow) return;
+    if (const std::size_t cell = weights_.place_of({row, 0, 1}); cell != SIZE_MAX)
+      score += count * static_cast<double>(weights_.cells[cell].weight);
+  });
+  return score;
+}
+
+std::uint32_t DocumentFeatures::row_of(std::uint32_t number) {
+  if (generation_ != evaluator_.generation()) {
+    rows_.clear();
+    generation_ = evaluator_.generation();
+  }
+  if (number >= rows_.size()) rows_.resize(number + 1, kNoRow);
+  if (rows_[number] == kNoRow) {  // others may have added it
+    const std::shared_lock reading(data_.index.lock());
+    rows_[number] = data_.index.find(evaluator_.features().key(number));
+  }
+  return rows_[number];
+}
+
+std::uint32_t DocumentFeatures::added_row_of(std::uint32_t number) {
+  if (const std::uint32_t row = row_of(number); row != kNoRow) return row;
+  const std::unique_lock alone(data_.index.lock());
+  bool added = false;
+  const std::uint32_t row =
+      data_.index.find_or_add(evaluator_.features().key(number), Scope::global, added);
+  if (added) data_.index.add_name(evaluator_.features().name(number));
+  return rows_[number] = row;
+}
+
+}  // namespace marginalia

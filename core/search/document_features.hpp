@@ -1,0 +1,111 @@
+// Global features of whole documents for learning: rows of the index, and weights that may grow.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+#include <vector>
+
+#include "features/global_evaluator.hpp"
+#include "features/index.hpp"
+#include "search/labels.hpp"
+#include "search/non_local.hpp"
+#include "weights/table.hpp"
+
+namespace marginalia {
+
+// The documents of examples with the set that is declared for them. Rows are for features of right outputs and
+// of wrong ones that learning met: if the index is `open`, they are added as they are met.
+struct DocumentData {
+  std::shared_ptr<const GlobalSet> set;
+  std::shared_ptr<const MentionLabels> labels;
+  const GlobalTexts& texts;
+  FeatureIndex& index;
+  bool open;
+};
+
+class DocumentFeatures {
+ public:
+  DocumentFeatures(const DocumentData& data, const SparseRows& weights)
+      : data_(data), weights_(weights), evaluator_(*data.set, *data.labels) {}
+
+  void add_scores(std::size_t i, std::vector<ScoredLabels>& outputs);
+
+  template <class Sink>
+  void features_of(std::size_t i, const Labels& y, Sink&& sink) {
+    evaluator_.begin(data_.texts, i, y);
+    tell(evaluator_.first(), 1.0, sink);
+  }
+  template <class Sink>
+  void difference(std::size_t i, const Labels& y, const Labels& z, Sink&& sink) {
+    evaluator_.begin(data_.texts, i, y);
+    tell(evaluator_.difference(z, differing(y, z)), -1.0, sink);
+  }
+
+ private:
+  double score_of(const FeatureCounts& counts);
+  std::uint32_t row_of(std::uint32_t number);
+  std::uint32_t added_row_of(std::uint32_t number);
+  template <class Sink>
+  void tell(const FeatureCounts& counts, double sign, Sink& sink) {
+    counts.for_each([&](std::uint32_t number, double count) {
+      const std::uint32_t row = data_.open ? added_row_of(number) : row_of(number);
+      if (row != kNoRow) sink(Coordinate{row, 0, 1}, sign * count);
+    });
+  }
+
+  DocumentData data_;
+  const SparseRows& weights_;
+  GlobalEvaluator evaluator_;
+  std::vector<std::uint32_t> rows_;  // of features, by number; kNoRow: to be looked up (again)
+  std::size_t generation_ = 0;
+};
+
+static_assert(GlobalFeatures<DocumentFeatures, Labels>);
+
+// A structure's examples with the documents that they are.
+template <class Data>
+struct WholeData {
+  Data local;
+  DocumentData documents;
+  NonLocalOptions options;
+
+  std::size_t size() const { return local.size(); }
+  std::size_t parts() const { return local.parts(); }
+  std::uint32_t most_row() const { return local.most_row(); }
+  bool can_hide() const { return local.can_hide(); }
+  bool complete() const { return local.complete(); }
+  template <class Shape>
+  void check_gold(const Shape& shape) const {
+    if (!local.complete()) throw std::invalid_argument("global features need complete labels");
+    local.check_gold(shape);
+  }
+};
+
+template <class Data>
+WholeData<Data> closed(WholeData<Data> data) {
+  DocumentData documents = data.documents;
+  documents.open = false;
+  return {closed(data.local), documents, data.options};
+}
+
+// NonLocal over a structure of its own, made as other structures are.
+template <class S>
+struct WholeParts {
+  S local;
+  DocumentFeatures features;
+};
+
+template <class S, class Shape, class Data>
+class Whole : private WholeParts<S>, public NonLocal<S, DocumentFeatures> {
+ public:
+  Whole(const Shape& shape, const WholeData<Data>& data, const SparseRows& weights)
+      : WholeParts<S>{S(shape, data.local, weights), DocumentFeatures(data.documents, weights)},
+        NonLocal<S, DocumentFeatures>(WholeParts<S>::local, weights, WholeParts<S>::features, data.options) {}
+  using NonLocal<S, DocumentFeatures>::difference;
+  using NonLocal<S, DocumentFeatures>::features_of;
+};
+
+}  // namespace marginalia

@@ -1,0 +1,125 @@
+#include "search/rescoring.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <stdexcept>
+
+namespace marginalia {
+
+GlobalModel::GlobalModel(std::shared_ptr<const GlobalSet> set, std::shared_ptr<const MentionLabels> labels,
+                         std::span<const std::uint64_t> keys, std::span<const float> weights, double scale)
+    : set_(std::move(set)), labels_(std::move(labels)), keys_(keys), weights_(weights), scale_(scale) {
+  bool fits = keys.size() == weights.size() && std::isfinite(scale);
+  for (std::size_t k = 0; fits && k < keys.size(); ++k)
+    fits = std::isfinite(weights[k]) && (k == 0 || keys[k - 1] < keys[k]);
+  if (!fits) throw std::invalid_argument("global features: keys and weights do not fit");
+}
+
+double GlobalModel::weight(std::uint64_t key) const {
+  const auto at = std::lower_bound(keys_.begin(), keys_.end(), key);
+  return at == keys_.end() || *at != key ? 0.0 : static_cast<double>(weights_[at - keys_.begin()]);
+}
+
+void Rescorer::read(const TokenTable& table, std::uint32_t column) {
+  texts_ = std::make_unique<GlobalTexts>(model_.set());
+  texts_->add(table, column);
+}
+
+double Rescorer::weight_of(std::uint32_t number) {
+  if (generation_ != evaluator_.generation()) {
+    weights_.clear();
+    generation_ = evaluator_.generation();
+  }
+  if (number >= weights_.size()) weights_.resize(number + 1, std::numeric_limits<double>::quiet_NaN());
+  double& weight = weights_[number];
+  if (std::isnan(weight)) weight = model_.weight(evaluator_.features().key(number));
+  return weight;
+}
+
+double Rescorer::score_of(const FeatureCounts& counts) {
+  double score = 0.0;
+  counts.for_each([&](std::uint32_t number, double count) { score += count * weight_of(number); });
+  return score;
+}
+
+std::vector<double> Rescorer::totals(std::size_t i, const HypothesisList& outputs) {
+  evaluator_.begin(*texts_, i, outputs.first());
+  const double first = score_of(evaluator_.first());
+  std::vector<double> totals = {model_.scale() * outputs.score(0) + first};
+  HypothesisCursor cursor(outputs);
+  for (std::size_t k = 1; k < outputs.size(); ++k) {
+    cursor.move_to(k);
+    const double change = score_of(evaluator_.difference(cursor.labels(), cursor.changed()));
+    totals.push_back(model_.scale() * outputs.score(k) + first + change);
+  }
+  return totals;
+}
+
+std::vector<Rescorer::Term> Rescorer::terms(std::size_t i, std::span<const std::uint32_t> y) {
+  evaluator_.begin(*texts_, i, y);
+  std::vector<Term> found;
+  evaluator_.first().for_each([&](std::uint32_t number, double count) {
+    if (const double weight = weight_of(number); weight != 0.0)
+      found.push_back({evaluator_.features().name(number), count, weight});
+  });
+  return found;
+}
+
+double Rescorer::score(std::size_t i, std::span<const std::uint32_t> y) {
+  evaluator_.begin(*texts_, i, y);
+  return score_of(evaluator_.first());
+}
+
+std::vector<std::size_t> best_of(std::span<const double> totals, std::size_t k) {
+  std::vector<std::size_t> order(totals.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  k = std::min(k, order.size());
+  const auto better = [&](std::size_t a, std::size_t b) {
+    return totals[a] != totals[b] ? totals[a] > totals[b] : a < b;
+  };
+  std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(k), order.end(), better);
+  order.resize(k);
+  return order;
+}
+
+std::vector<double> probabilities(std::span<const double> totals, double factor) {
+  const double most = *std::max_element(totals.begin(), totals.end());
+  std::vector<double> shares;
+  for (const double total : totals) shares.push_back(std::exp(factor * (total - most)));
+  const double sum = std::accumulate(shares.begin(), shares.end(), 0.0);
+  for (double& share : shares) share /= sum;
+  return shares;
+}
+
+namespace {
+
+bool makes(const Spelling& spelling, const Labels& y, const Claim& claim) {
+  const auto relation = [&](std::size_t t) { return spelling.relation[y[t - 1] * spelling.labels + y[t]]; };
+  if (spelling.type[y[claim.begin]] != claim.type) return false;
+  for (std::size_t t = claim.begin + 1; t < claim.end; ++t)
+    if (spelling.type[y[t]] != claim.type || relation(t) != kJoined) return false;
+  if (claim.begin > 0 && !has(claim.before, relation(claim.begin))) return false;
+  return claim.end >= y.size() || has(claim.after, relation(claim.end));
+}
+
+}  // namespace
+
+double claim_shares(const Spelling& spelling, const HypothesisList& hypotheses, std::span<const double> shares,
+                    const Labels& y, Claims& claims, std::span<double> tokens) {
+  HypothesisCursor cursor(hypotheses);
+  double own = 0.0;
+  for (std::size_t k = 0; k < hypotheses.size(); ++k) {
+    cursor.move_to(k);
+    const Labels& other = cursor.labels();
+    for (std::vector<Claim>* some : {&claims.spans, &claims.tokens})
+      for (Claim& claim : *some)
+        if (makes(spelling, other, claim)) claim.probability += shares[k];
+    for (std::size_t t = 0; t < tokens.size(); ++t)
+      if (other[t] == y[t]) tokens[t] += shares[k];
+    if (other == y) own += shares[k];
+  }
+  return own;
+}
+
+}  // namespace marginalia

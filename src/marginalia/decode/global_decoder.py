@@ -1,0 +1,229 @@
+"""A model with global features in use: the n best outputs of its structure, scored again (docs/nonlocal.md)."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from marginalia import _core
+from marginalia.corpus.blocks import Block
+from marginalia.decode.decoder import Compiled, ConstrainedOutputs, Contribution, Decoder, Ids, RankedOutputs, Term
+from marginalia.errors import DataError, MarginaliaError, ModelError
+from marginalia.features.global_features import mention_labels
+from marginalia.model import SavedModel
+from marginalia.model.global_part import PREFIX, GlobalPart
+
+
+def check_memory(tokens: int, token_bytes: int, most: int, file: str | None = None) -> None:
+    """An error if the search in a document of so many tokens may take more than so many MiB."""
+    needed = tokens * token_bytes >> 20
+    if needed > most:
+        raise DataError(
+            f"found a document of {tokens:,} tokens, in which the search for the best outputs may take "
+            f"{needed:,} MiB, expected at most {most:,}: divide it (with -DOCSTART- lines, or keys of "
+            "documents), or train with a larger document-memory",
+            file=file,
+        )
+
+
+class GlobalDecoder:
+    """A decoder whose n best outputs by local features are scored again with global ones."""
+
+    def __init__(self, saved: SavedModel, base: Decoder[Any], token_bytes: int) -> None:
+        self._base, self._token_bytes = base, token_bytes
+        self.part = GlobalPart.of(saved.global_features, saved.arrays)
+        try:
+            self._global = _core.GlobalModel(
+                self.part.features.native(saved.labels, saved.encoding),
+                mention_labels(saved.labels, saved.encoding),
+                saved.arrays[f"{PREFIX}keys"],
+                saved.arrays[f"{PREFIX}weights"],
+                self.part.scale,
+            )
+        except (ValueError, TypeError, MarginaliaError) as error:
+            raise ModelError(f"the model's global features cannot be used: {error}") from error
+        self._local = threading.local()
+
+    def best(self, block: Block) -> Ids:
+        """The best label ids of all tokens of a block."""
+        if not block.table.tokens:  # such a block may have no columns
+            return np.zeros(0, np.int32)
+        return np.ascontiguousarray(self.ranked(block, 1).ids[0])
+
+    def ranked(self, block: Block, k: int) -> RankedOutputs:
+        """The k best outputs of all sentences of a block, of so many hypotheses as the model looks at."""
+        base = self._base
+        self._check(block)
+        n = max(self.part.hypotheses, k)
+        return RankedOutputs(
+            *base._model.rescored(
+                base._program(block), block.table, self._rescorer(), self._column(block), n, k, base._space()
+            )
+        )
+
+    def k_best(
+        self, block: Block, sentence: int, k: int | None = None
+    ) -> Iterator[tuple[npt.NDArray[np.uint32], float]]:
+        """The outputs of a sentence with their scores, best first; no more than the model looks at."""
+        found = self.ranked(block, self.part.hypotheses if k is None else k)
+        first, last = block.table.sentence_starts[sentence : sentence + 2].tolist()
+        for ids, scores in zip(found.ids, found.scores, strict=True):
+            if not np.isnan(scores[sentence]):
+                yield ids[first:last].astype(np.uint32), float(scores[sentence])
+
+    def ranked_constrained(
+        self, block: Block, k: int, demands: Compiled, sentences: npt.NDArray[np.uint32]
+    ) -> RankedOutputs:
+        """The same of the chosen sentences, of outputs that meet demands as well as can be."""
+        starts = block.table.sentence_starts.tolist()
+        free = self._base.best(block)
+        listed = []
+        for s in range(block.table.sentences):
+            if demands.chosen[s]:
+                listed.append(self.constrained(block, s, demands))
+            else:
+                listed.append(_Listed([(free[starts[s] : starts[s + 1]], float("nan"))], 0, True))
+        ranks = max(1, *(min(k, len(one.outputs)) for one in listed)) if listed else 1
+        ids, scores = np.zeros((ranks, len(free)), np.int32), np.full((ranks, len(listed)), np.nan)
+        for s, one in enumerate(listed):
+            for rank in range(ranks):
+                ids[rank, starts[s] : starts[s + 1]] = one.outputs[rank if rank < len(one.outputs) else 0][0]
+                if rank < len(one.outputs):
+                    scores[rank, s] = one.outputs[rank][1]
+        violations = np.array([one.violations for one in listed], np.uint32)
+        return RankedOutputs(ids, scores, violations, np.array([one.exact for one in listed], np.uint8))
+
+    def constrained(self, block: Block, sentence: int, demands: Compiled) -> _Listed:
+        """The outputs that meet demands as well as can be, of so many hypotheses as the model looks at."""
+        found: ConstrainedOutputs = self._base.constrained(block, sentence, demands)
+        listed = list(islice(found, self.part.hypotheses))
+        if not listed:
+            return _Listed([], found.violations, found.exact)
+        scores = np.array([score for _, score in listed])
+        outputs = np.stack([ids for ids, _ in listed]).astype(np.int32)
+        if not outputs.size:
+            return _Listed([(outputs[0], 0.0)], found.violations, found.exact)
+        totals = self._read(block).totals(sentence, np.ascontiguousarray(outputs.ravel()), scores)
+        order = np.argsort(-totals, kind="stable")
+        return _Listed([(outputs[i], float(totals[i])) for i in order], found.violations, found.exact)
+
+    def constrain(
+        self, block: Block, ids: Ids, demands: Compiled, sentences: npt.NDArray[np.uint32]
+    ) -> tuple[Ids, npt.NDArray[np.uint32], npt.NDArray[np.uint8]]:
+        """Best label ids, changed where they break demands; for each sentence how often they still do, and
+        whether the best by local features is known to be among the hypotheses."""
+        met, violations, exact = self._base.constrain(block, ids, demands, sentences)
+        changed, starts = ids.copy(), block.table.sentence_starts.tolist()
+        for s, (first, last) in enumerate(zip(starts[:-1], starts[1:], strict=True)):
+            if (met[first:last] != ids[first:last]).any():
+                changed[first:last] = self.constrained(block, s, demands).outputs[0][0]
+        return changed, violations, exact
+
+    def features_of(self, block: Block, sentence: int, ids: Sequence[int]) -> list[Contribution]:
+        """The features of an output with their weights."""
+        local = self._base.features_of(block, sentence, ids)
+        scaled = [replace(one, weight=one.weight * self.part.scale) for one in local]
+        return scaled + [Contribution(t.feature, (), t.weight, t.times) for t in self._terms(block, sentence, ids)]
+
+    def terms(self, block: Block, sentence: int, ids: Sequence[int]) -> list[Term]:
+        """The terms of an output's score, which is their sum, and where each comes from."""
+        return [*self._scaled(self._base.terms(block, sentence, ids)), *self._terms(block, sentence, ids)]
+
+    def differing_terms(self, block: Block, ids: Ids, others: Ids) -> list[tuple[list[Term], list[Term]]]:
+        """By sentence the terms of two outputs; what both have may be left out."""
+        found = []
+        starts = block.table.sentence_starts.tolist()
+        for s, sides in enumerate(self._base.differing_terms(block, ids, others)):
+            own, other = (y[starts[s] : starts[s + 1]].tolist() for y in (ids, others))
+            found.append(
+                (
+                    [*self._scaled(sides[0]), *self._terms(block, s, own)],
+                    [*self._scaled(sides[1]), *self._terms(block, s, other)],
+                )
+            )
+        return found
+
+    def expectations(self, block: Block, sentence: int) -> dict[str, Any]:
+        """There are none."""
+        raise ModelError(
+            "a model with global features has no sums over all outputs: ask for the confidence of labels, "
+            "which is over the hypotheses that it looks at."
+        )
+
+    def scores(self, block: Block, ids: Ids) -> npt.NDArray[np.float64]:
+        """The scores of outputs of all sentences, given by the label ids of all tokens."""
+        rescorer, local = self._read(block), self._base.scores(block, ids)
+        outputs = np.split(ids.astype(np.int32), block.table.sentence_starts[1:-1])
+        more = [rescorer.score(s, np.ascontiguousarray(y)) for s, y in enumerate(outputs)]
+        return np.asarray(self.part.scale * local + np.array(more))
+
+    def score(self, block: Block, sentence: int, ids: npt.ArrayLike) -> float:
+        """The score of a given output."""
+        output = np.ascontiguousarray(ids, dtype=np.int32)
+        local = self._base.score(block, sentence, output.astype(np.uint32))
+        return self.part.scale * local + float(self._read(block).score(sentence, output))
+
+    def confidence(
+        self, block: Block, ids: Ids, sentences: npt.NDArray[np.uint32], temperature: float
+    ) -> tuple[npt.NDArray[Any], ...]:
+        """The probabilities of given labels, of the spans that they spell and of outputs, if one of the
+        hypotheses were right."""
+        base = self._base
+        self._check(block)
+        found: tuple[npt.NDArray[Any], ...] = base._model.rescored_confidences(
+            base._program(block),
+            block.table,
+            self._rescorer(),
+            self._column(block),
+            self.part.hypotheses,
+            ids,
+            sentences,
+            base._spelling,
+            1.0 / temperature,
+            base._space(),
+        )
+        return found
+
+    def _scaled(self, terms: Sequence[Term]) -> list[Term]:
+        scale = self.part.scale
+        return list(terms) if scale == 1.0 else [replace(t, weight=t.weight * scale) for t in terms]
+
+    def _terms(self, block: Block, sentence: int, ids: Sequence[int]) -> list[Term]:
+        output = np.ascontiguousarray(ids, dtype=np.int32)
+        found = self._read(block).terms(sentence, output)
+        last = max(len(ids) - 1, 0)
+        return [Term("global", name, (), weight, 0, last, times=times) for name, times, weight in found]
+
+    def _read(self, block: Block) -> _core.Rescorer:
+        """The global features of this thread, about to look at a block."""
+        rescorer = self._rescorer()
+        rescorer.read(block.table, self._column(block))
+        return rescorer
+
+    def _rescorer(self) -> _core.Rescorer:
+        if not hasattr(self._local, "rescorer"):
+            self._local.rescorer = _core.Rescorer(self._global)
+        return self._local.rescorer
+
+    def _column(self, block: Block) -> int:
+        return block.index(self.part.column)
+
+    def _check(self, block: Block) -> None:
+        longest = int(np.diff(block.table.sentence_starts).max(initial=0))
+        check_memory(longest, self._token_bytes, self.part.memory, block.file)
+
+
+class _Listed:
+    """Outputs with their scores, best first."""
+
+    def __init__(self, outputs: list[tuple[npt.NDArray[Any], float]], violations: int, exact: bool) -> None:
+        self.outputs, self.violations, self.exact = outputs, violations, exact
+
+    def __iter__(self) -> Iterator[tuple[npt.NDArray[np.uint32], float]]:
+        return ((ids.astype(np.uint32), score) for ids, score in self.outputs)

@@ -1,0 +1,107 @@
+"""Structures in training with global features: examples with their documents, and the adaptor of the core
+(core/search/non_local.hpp) over the structure's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from marginalia import _core
+from marginalia.decode.global_decoder import check_memory
+from marginalia.features.global_features import mention_labels
+from marginalia.model.global_part import GlobalPart
+
+
+class WholeExamples:
+    """Examples of a structure, and the words of the documents that they are."""
+
+    def __init__(self, local: Any, texts: _core.GlobalTexts) -> None:
+        self.local, self.texts, self.longest = local, texts, 0
+
+    @property
+    def sentences(self) -> int:
+        """How many examples there are."""
+        count: int = self.local.sentences
+        return count
+
+
+class WholeExtraction:
+    """How sentences become such examples."""
+
+    def __init__(self, base: Any, part: GlobalPart, columns: Sequence[str]) -> None:
+        self.base, self.index, self._column = base, base.index, list(columns).index(part.column)
+        # Words are numbered before the labels are known, and need no functions.
+        self._set = _core.GlobalSet(list(part.features.families), list(part.features.lowercase), [])
+
+    def examples(self, tokens: int = 0) -> WholeExamples:
+        """A batch without sentences, with room for so many tokens."""
+        return WholeExamples(self.base.examples(tokens), _core.GlobalTexts(self._set))
+
+    def add(self, examples: WholeExamples, table: _core.TokenTable, *, grow: bool) -> None:
+        """Append sentences, each a document."""
+        examples.longest = max(examples.longest, int(np.diff(table.sentence_starts).max(initial=0)))
+        self.base.add(examples.local, table, grow=grow)
+        examples.texts.add(table, self._column)
+
+    def count(self, table: _core.TokenTable) -> None:
+        """Only what must be known of all local features."""
+        self.base.count(table)
+
+
+class WholeBase(Protocol):
+    """A structure in training that can be put under global features."""
+
+    constants: int
+    row_width: int
+
+    def set_gold(self, examples: Any, ids: npt.NDArray[np.int32], sets: npt.NDArray[np.uint8]) -> None: ...
+
+    def choose_features(self, batches: Callable[[], Iterator[Any]], kept: list[Any]) -> None: ...
+
+    def whole_batch(self, examples: Any, *documents: Any) -> Any:
+        """The examples with documents: set, labels, texts, index, whether it may grow, options."""
+
+
+class WholeTraining:
+    """A structure whose n best outputs are scored with global features as well."""
+
+    grows = True
+
+    def __init__(
+        self,
+        base: WholeBase,
+        index: _core.FeatureIndex,
+        part: GlobalPart,
+        labels: Sequence[str],
+        encoding: str | None,
+        options: _core.NonLocalOptions,
+        token_bytes: int,
+    ) -> None:
+        self._base, self._index, self._options = base, index, options
+        self._token_bytes, self._memory = token_bytes, part.memory
+        self.constants, self.row_width = base.constants, base.row_width
+        self._set, self._labels = part.features.native(labels, encoding), mention_labels(labels, encoding)
+
+    def set_gold(
+        self, examples: WholeExamples, ids: npt.NDArray[np.int32], sets: npt.NDArray[np.uint8]
+    ) -> None:
+        """The right outputs."""
+        self._base.set_gold(examples.local, ids, sets)
+
+    def choose_features(
+        self, batches: Callable[[], Iterator[WholeExamples]], kept: list[WholeExamples]
+    ) -> None:
+        """Which local features may have weights; global ones get them as they are met."""
+        self._base.choose_features(
+            lambda: (examples.local for examples in batches()), [examples.local for examples in kept]
+        )
+
+    def batch(self, examples: WholeExamples) -> Any:
+        """The examples as whole outputs."""
+        check_memory(examples.longest, self._token_bytes, self._memory)
+        return self._base.whole_batch(
+            examples.local, self._set, self._labels, examples.texts, self._index, True, self._options
+        )

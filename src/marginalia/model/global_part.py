@@ -1,0 +1,106 @@
+"""The part of a model that has global features: their declaration and their weights (docs/model-file.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from marginalia import _core
+from marginalia.features.global_features import FAMILIES, GlobalFeatures
+from marginalia.model.provenance import Arrays
+
+PREFIX = "global."
+MOST_HYPOTHESES = 1_000_000
+
+
+@dataclass(frozen=True)
+class GlobalPart:
+    """What is declared, the column of words that it looks at, how many hypotheses are looked at, what their
+    local scores are multiplied by, and how many MiB the search in one document may take."""
+
+    features: GlobalFeatures
+    column: str
+    hypotheses: int
+    scale: float = 1.0
+    memory: int = 2048
+
+    def to_json(self) -> dict[str, Any]:
+        """For the description of the model; the word list is an array."""
+        return {
+            "families": list(self.features.families),
+            "functions": list(self.features.functions),
+            "column": self.column,
+            "hypotheses": self.hypotheses,
+            "scale": self.scale,
+            "memory": self.memory,
+        }
+
+    @classmethod
+    def of(cls, told: Mapping[str, Any], arrays: Arrays) -> GlobalPart:
+        """The part of a model; a ValueError, KeyError or TypeError if it is damaged."""
+        text = arrays[f"{PREFIX}lowercase"].tobytes().decode("utf-8")
+        families, functions = (tuple(told[name]) for name in ("families", "functions"))
+        if not all(isinstance(name, str) for name in (*families, *functions, told["column"])):
+            raise TypeError("the names of global features are not texts")
+        if unknown := [name for name in families if name.partition("/")[0] not in FAMILIES]:
+            raise ValueError(f"there are no global features {unknown[0]}")
+        features = GlobalFeatures(families, tuple(text.split("\n")) if text else (), functions)
+        part = cls(features, told["column"], told["hypotheses"], float(told["scale"]), told["memory"])
+        if type(part.hypotheses) is not int or not 0 < part.hypotheses <= MOST_HYPOTHESES:
+            raise ValueError(f"there are {part.hypotheses!r} hypotheses")
+        if type(part.memory) is not int or part.memory < 1 or not np.isfinite(part.scale):
+            raise ValueError("the limits of global features are out of range")
+        return part
+
+
+def global_arrays(rows: _core.SparseRows, index: _core.FeatureIndex, part: GlobalPart) -> Arrays:
+    """The arrays of the weights of global features."""
+    keys, weights, names, ends = _core.global_weights(rows, index)
+    words = "\n".join(part.features.lowercase).encode("utf-8")
+    found: dict[str, npt.NDArray[Any]] = {
+        "keys": keys,
+        "weights": weights,
+        "lowercase": np.frombuffer(words, np.uint8),
+    }
+    if index.keeps_names:
+        found |= {"names": np.frombuffer(names, np.uint8), "name_end": ends}
+    return {PREFIX + name: array for name, array in found.items()}
+
+
+def check_global(told: Mapping[str, Any], arrays: Arrays) -> None:
+    """A ValueError, KeyError or TypeError unless description and arrays of global features fit."""
+    found = {name.removeprefix(PREFIX) for name in arrays if name.startswith(PREFIX)}
+    if not told:
+        if found:
+            raise ValueError("there are weights of global features, but no description of them")
+        return
+    GlobalPart.of(told, arrays)
+    keys, weights = arrays[f"{PREFIX}keys"], arrays[f"{PREFIX}weights"]
+    if (keys.dtype.name, weights.dtype.name) != ("uint64", "float32") or keys.size != weights.size:
+        raise ValueError("the weights of global features do not fit")
+    if not np.isfinite(weights).all() or (keys[1:] <= keys[:-1]).any():
+        raise ValueError("the weights of global features are out of order")
+    if arrays[f"{PREFIX}lowercase"].dtype != np.uint8:
+        raise ValueError("the word list of global features is of a wrong kind")
+    if "names" in found:
+        names, ends = arrays[f"{PREFIX}names"], arrays[f"{PREFIX}name_end"]
+        fits = (names.dtype.name, ends.dtype.name, ends.size) == ("uint8", "uint32", keys.size)
+        if not fits or (ends[1:] < ends[:-1]).any() or (ends.size and int(ends[-1]) != names.size):
+            raise ValueError("the names of global features do not fit")
+
+
+def global_weights(arrays: Arrays) -> list[tuple[str, float]]:
+    """Global features by name with their weights, the greatest first; `#key` without names."""
+    if f"{PREFIX}keys" not in arrays:
+        return []
+    keys, weights = arrays[f"{PREFIX}keys"].tolist(), arrays[f"{PREFIX}weights"].tolist()
+    names = [f"#{key:016x}" for key in keys]
+    if f"{PREFIX}names" in arrays:
+        text, ends = arrays[f"{PREFIX}names"].tobytes(), arrays[f"{PREFIX}name_end"].tolist()
+        bounds = zip([0, *ends[:-1]], ends, strict=True)
+        names = [text[begin:end].decode("utf-8", "replace") for begin, end in bounds]
+    return sorted(zip(names, weights, strict=True), key=lambda one: (-abs(one[1]), one[0]))
