@@ -30,6 +30,7 @@ VERBS = (
     "shrink",
     "export",
     "convert",
+    "casing",
     "demo",
 )
 

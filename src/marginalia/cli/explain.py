@@ -22,6 +22,7 @@ from marginalia.cli.arguments import (
 from marginalia.cli.demanded import add_constraints, constraints_of
 from marginalia.cli.dictionaries import add_dictionary, with_dictionaries
 from marginalia.cli.dispatch import opened
+from marginalia.cli.hypotheses import add_hypotheses, with_hypotheses
 from marginalia.cli.layouts import input_layout, model_layout
 from marginalia.cli.output import check_writable, opened_target
 from marginalia.cli.reading import READER_OPTIONS, must_exist
@@ -69,6 +70,7 @@ def add_parser(verbs: Verbs) -> None:
         help="another output: all its labels; or the best one with a label, 3=B-NP, or a span, 3-5=NP, "
         "or without, 3!=B-NP (default: the runner-up)",
     )
+    add_hypotheses(parser)
     add_constraints(parser)
     parser.add_argument("--top", metavar="N", type=natural, default=20, help="how many reasons (default: 20)")
     parser.add_argument(
@@ -92,6 +94,7 @@ def run(args: argparse.Namespace) -> int:
     """The verb."""
     _check(args)
     tagger, kind = opened("explain", args)
+    tagger = with_hypotheses(tagger, args)
     layout = input_layout(tagger.saved, args, args.input) if args.input is not None else None
     tagger = with_dictionaries(tagger, args, layout)
     if layout is not None and args.all:

@@ -112,6 +112,7 @@ def inspect(
 ) -> dict[str, Any]:
     """All that is shown, ready for JSON."""
     from marginalia.model.file import version_of
+    from marginalia.model.global_part import global_weights
     from marginalia.model.inspection import Inspection
 
     inspection = Inspection(saved)
@@ -126,6 +127,11 @@ def inspect(
     chosen = saved.labels if label is None else (label,)
     found["strongest"] = _strongest(inspection, chosen, top)
     found["transitions"] = _transitions(inspection, top, label)
+    if saved.global_features:
+        found["global_weights"] = [
+            {"feature": name, "labels": [], "weight": round(weight, 6)}
+            for name, weight in global_weights(saved.arrays)[:top]
+        ]
     return found
 
 
@@ -163,6 +169,9 @@ def _lines(found: dict[str, Any], paint: Paint) -> Iterator[str]:
             if sides[side]:
                 yield from ("", paint(f"{words} {label}", BOLD))
                 yield from _weights(sides[side], paint)
+    if found.get("global_weights"):
+        yield from ("", paint("global features, strongest first", BOLD))
+        yield from _weights(found["global_weights"], paint)
     for kind, weights in found["transitions"].items():
         yield from ("", paint(f"{kind} weights", BOLD))
         yield from _weights([w | {"feature": ""} for w in weights], paint)
@@ -185,6 +194,7 @@ def _facts(found: dict[str, Any]) -> Iterator[str]:
         "labels": f"{len(found['labels'])}: {' '.join(found['labels'])}",
         "features": "explicit attributes" if found["explicit"] else count(found["templates"], "template"),
         "lists": " ".join(found["lists"]),
+        "global": _global(found["global_features"]) if "global_features" in found else "",
         "left out": "; ".join(found["left_out"]),
         "settings": " ".join(f"{name}={_spelled(value)}" for name, value in found["settings"].items()),
         "seed": str(found["seed"]),
@@ -194,6 +204,11 @@ def _facts(found: dict[str, Any]) -> Iterator[str]:
         "corrected": count(len(found["corrections"]), "correction") if found["corrections"] else "",
     }
     yield from (f"  {name:9} {text}" for name, text in facts.items() if text)
+
+
+def _global(told: dict[str, Any]) -> str:
+    names = " ".join([*told["families"], *told["functions"]])
+    return f"{names}; of column {told['column']}, {told['hypotheses']:,} hypotheses"
 
 
 def _calibrated(calibration: dict[str, Any]) -> str:

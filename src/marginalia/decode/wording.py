@@ -7,6 +7,7 @@ from functools import cache
 
 from marginalia.corpus.blocks import Block
 from marginalia.decode.decoder import Term
+from marginalia.decode.global_wording import global_words
 from marginalia.features.compiling import extracted
 from marginalia.features.program import Attribute, Program, Template, Value
 from marginalia.model import SavedModel, phrases_of
@@ -64,6 +65,8 @@ def words_of(program: Program, chosen: Term | None, other: Term | None, seen: Se
     assert term is not None, "one of the outputs has the term"
     if term.kind == "feature" and term.template is None:
         return f"the attribute '{term.feature}'" + ("" if term.times == 1 else f" is {term.times:g}")
+    if term.kind == "global":
+        return global_words(term.feature, [0.0 if one is None else one.times for one in (chosen, other)])
     if term.template is None:
         said = [_constant(side) for side in (chosen, other) if side is not None]
         return said[0] if len(said) == 1 else f"{said[0]}, not {_arrows(other)}"

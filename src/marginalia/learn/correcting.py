@@ -96,6 +96,11 @@ def _check(saved: SavedModel) -> None:
         raise ModelError(
             "a shrunk model cannot be corrected: correct the one it was made from, then shrink it."
         )
+    if saved.global_features:
+        raise ModelError(
+            "a model with global features cannot be corrected: no change of weights could promise that its "
+            "search finds an output. Train it again with the example."
+        )
     if "vote_steps" in saved.arrays:
         raise ModelError("the versions of the model's weights vote: it cannot be corrected (average=vote).")
 

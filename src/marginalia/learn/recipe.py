@@ -141,6 +141,8 @@ def _resolved(structure: str, learner: str, given: Mapping[str, object]) -> RunS
     parse_class_weights(data)
     settings = RunSettings(data, features, own, LEARNERS[learner].resolve(learners))
     check_fit(structure, learner, settings.data, settings.learner)
+    if data.state and LEARNERS[learner].has_globals:
+        raise SettingsError(f"learner {learner} does not go with state=on: its models cannot go on learning.")
     if data.partial and settings.options.search.stepwise:
         raise SettingsError(
             f"learner {learner} learns each label after those before it, which partial=on may leave open: "

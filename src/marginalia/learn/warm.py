@@ -72,6 +72,10 @@ class WarmStart:
     def __init__(self, saved: SavedModel) -> None:
         if saved.is_shrunk:
             raise ModelError("a shrunk model cannot be trained further: begin with the one it was made from.")
+        if saved.global_features:
+            raise ModelError(
+                "a model with global features cannot be trained further: train it again on old and new data."
+            )
         self.saved = saved
         arrays = saved.arrays
         self._state = {n.removeprefix(_PREFIX): a for n, a in arrays.items() if n.startswith(_PREFIX)}

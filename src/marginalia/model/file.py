@@ -25,7 +25,8 @@ from marginalia.model.saved import SavedModel
 FORMAT = "marginalia"
 VERSION = 2  # 2: votes, locally normalised models, learning states
 SHRUNK_VERSION = 3  # 3: short keys, weights of 16 and 8 bits; written for shrunk models only
-_READABLE = ("1", "2", "3")
+GLOBAL_VERSION = 4  # 4: global features; written for models that have them only
+_READABLE = ("1", "2", "3", "4")
 _MOST_HEADER = 100_000_000  # the container's own limit
 _DTYPES = {
     "U8": np.uint8,
@@ -41,6 +42,8 @@ _NAMES = {np.dtype(dtype).name: name for name, dtype in _DTYPES.items()}
 
 def version_of(model: SavedModel) -> int:
     """The format version that a model is written in: the lowest that can hold it."""
+    if model.global_features:
+        return GLOBAL_VERSION
     return SHRUNK_VERSION if model.is_shrunk else VERSION
 
 

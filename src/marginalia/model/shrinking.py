@@ -24,6 +24,7 @@ _SLACK = 64  # bytes that the header may grow by, with the digits in it
 _PER_FEATURE = 6.2 * 8 / 7  # bytes: a key, the end of its cells, a bit and a few, and room for looking up
 _SPREAD = 4096.0  # 8 bits tell weights apart that are so many times smaller than the greatest
 _LEVELS = 127
+_WHOLE = ("list.", "global.")  # arrays that stay as they are, but for names
 
 Floats = npt.NDArray[np.float32]
 Numbers = npt.NDArray[np.int64]
@@ -68,7 +69,8 @@ class Shrinker:
             listed = {"gaps": gaps}
         kept = np.abs(self._saved.arrays["constants"]) >= self._threshold(keep)
         constants = {name: self._saved.arrays[name][kept] for name in ("constant_at", "constants")}
-        lists = {name: array for name, array in self._saved.arrays.items() if name.startswith("list.")}
+        whole = {name: array for name, array in self._saved.arrays.items() if name.startswith(_WHOLE)}
+        lists = {name: array for name, array in whole.items() if not name.startswith("global.name")}
         arrays = self._table(rows) | extra | {"weights": codes} | listed | constants | lists
         program = replace(self._saved.program, left_out=())
         none: dict[str, Any] = {"history": [], "diagnostics": {}, "files": [], "corrections": []}

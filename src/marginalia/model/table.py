@@ -98,7 +98,7 @@ def with_weights(saved: SavedModel, source: Source) -> SavedModel:
     counts = {"changed": changed, "added": len(new.keys() - old), "removed": len(old.keys() - new)}
     if not any(counts.values()):
         return saved
-    kept = {n: a for n, a in saved.arrays.items() if n.startswith("list.")}
+    kept = {n: a for n, a in saved.arrays.items() if n.startswith(("list.", "global."))}
     edited = rebuilt(saved, new, table.names, table.edges) | kept
     return replace(saved, arrays=edited, files=[], edits=[*saved.edits, counts], corrections=[])
 
