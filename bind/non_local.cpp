@@ -59,16 +59,16 @@ void bind_non_local(nb::module_& m) {
   bind_examples<WholeSegments>(m, "WholeSegmentBatch")
       .def(
           "__init__",
-          [](WholeSegments* self, const SegmentShape& shape, const SegmentProgram& program,
+          [](WholeSegments* self, const SegmentShape& shape, const SegmentProgram& program, bool open_local,
              const SegmentExamples& examples, const Set& set, const Types& labels, const GlobalTexts& texts,
              FeatureIndex& index, bool open, const NonLocalOptions& options) {
             const DocumentData documents =
                 documents_of(set, labels, texts, index, open, examples.sentences(), shape.labels);
-            SegmentData data{program,       examples,      index, open, examples.gold, examples.sets,
-                             std::make_shared<LabelCosts>()};
+            SegmentData data{program,       examples,      index, open_local && open, examples.gold,
+                             examples.sets, std::make_shared<LabelCosts>()};
             new (self) WholeSegments(shape, {data, documents, options});
           },
-          "shape"_a, "program"_a, "examples"_a, "set"_a, "labels"_a, "texts"_a, "index"_a, "open"_a,
-          "options"_a, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(),
-          nb::keep_alive<1, 7>(), nb::keep_alive<1, 8>());
+          "shape"_a, "program"_a, "open_local"_a, "examples"_a, "set"_a, "labels"_a, "texts"_a, "index"_a,
+          "open"_a, "options"_a, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 5>(),
+          nb::keep_alive<1, 8>(), nb::keep_alive<1, 9>());
 }

@@ -11,6 +11,7 @@
 #include "features/examples.hpp"
 #include "search/answers.hpp"
 #include "search/forward_backward.hpp"
+#include "search/hypotheses.hpp"
 #include "search/labels.hpp"
 #include "search/lattice.hpp"
 #include "search/viterbi.hpp"
@@ -36,6 +37,7 @@ class Chain {
   std::size_t errors(std::size_t i, const Labels& y) const { return errors_of(right(i), y); }
   const ScoredLabels& best(std::size_t i);
   std::vector<ScoredLabels> k_best(std::size_t i, std::size_t k);
+  HypothesisList hypotheses(std::size_t i, std::size_t n) { return hypotheses_of(lattice_of(i), n); }
   double cost(std::size_t i, const Labels& y) const { return costs_->of(right(i), y); }
   const ScoredLabels& costly_best(std::size_t i);
   bool complete(std::size_t i) const { return right(i).complete(); }

@@ -10,14 +10,17 @@ static_assert(Structure<Whole<Chain, ChainShape, ChainData>> &&
 static_assert(Droppable<Whole<Segments, SegmentShape, SegmentData>> &&
               !PartiallyLabelled<Whole<Segments, SegmentShape, SegmentData>>);
 
-void DocumentFeatures::add_scores(std::size_t i, std::vector<ScoredLabels>& outputs) {
-  if (outputs.empty()) return;
-  evaluator_.begin(data_.texts, i, outputs[0].output);
+std::vector<double> DocumentFeatures::totals(std::size_t i, const HypothesisList& outputs) {
+  evaluator_.begin(data_.texts, i, outputs.first());
   const double first = score_of(evaluator_.first());
-  for (std::size_t k = 1; k < outputs.size(); ++k)
-    outputs[k].score += first + score_of(evaluator_.difference(outputs[k].output,
-                                                               differing(outputs[0].output, outputs[k].output)));
-  outputs[0].score += first;
+  std::vector<double> totals = {outputs.score(0) + first};
+  HypothesisCursor cursor(outputs);
+  for (std::size_t k = 1; k < outputs.size(); ++k) {
+    cursor.move_to(k);
+    totals.push_back(outputs.score(k) + first +
+                     score_of(evaluator_.difference(cursor.labels(), cursor.changed())));
+  }
+  return totals;
 }
 
 double DocumentFeatures::score_of(const FeatureCounts& counts) {

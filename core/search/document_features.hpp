@@ -10,6 +10,7 @@
 
 #include "features/global_evaluator.hpp"
 #include "features/index.hpp"
+#include "search/hypotheses.hpp"
 #include "search/labels.hpp"
 #include "search/non_local.hpp"
 #include "weights/table.hpp"
@@ -31,7 +32,7 @@ class DocumentFeatures {
   DocumentFeatures(const DocumentData& data, const SparseRows& weights)
       : data_(data), weights_(weights), evaluator_(*data.set, *data.labels) {}
 
-  void add_scores(std::size_t i, std::vector<ScoredLabels>& outputs);
+  std::vector<double> totals(std::size_t i, const HypothesisList& outputs);
 
   template <class Sink>
   void features_of(std::size_t i, const Labels& y, Sink&& sink) {
@@ -62,8 +63,6 @@ class DocumentFeatures {
   std::vector<std::uint32_t> rows_;  // of features, by number; kNoRow: to be looked up (again)
   std::size_t generation_ = 0;
 };
-
-static_assert(GlobalFeatures<DocumentFeatures, Labels>);
 
 // A structure's examples with the documents that they are.
 template <class Data>

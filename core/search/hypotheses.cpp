@@ -52,9 +52,10 @@ HypothesisList hypotheses_of(const Lattice& lattice, std::size_t n) {
   KBest search(lattice);
   Labels first(lattice.length);
   const auto score = search.next(first.data());
-  HypothesisList found(std::move(first), score.value_or(kIllegal));
+  if (!score) return {};
+  HypothesisList found(std::move(first), *score);
   KBest::Change change;
-  while (score && found.size() < n && search.next_change(change))
+  while (found.size() < n && search.next_change(change))
     found.add(change.parent, change.begin, change.labels, *score - change.loss);
   return found;
 }
@@ -64,8 +65,9 @@ HypothesisList hypotheses_of(const SegmentShape& shape, const SegmentConstants& 
   SegmentKBest search(shape, constants, scores, n);
   Labels output;
   std::optional<double> score = search.next(output);
-  HypothesisList found(output, score.value_or(kIllegal));
-  while (score && found.size() < n && (score = search.next(output))) {
+  if (!score) return {};
+  HypothesisList found(output, *score);
+  while (found.size() < n && (score = search.next(output))) {
     const std::vector<Stretch> changed = differing(output, found.first());
     const std::size_t begin = changed.empty() ? 0 : changed.front().begin;
     const std::size_t end = changed.empty() ? 0 : changed.back().end;
@@ -75,7 +77,7 @@ HypothesisList hypotheses_of(const SegmentShape& shape, const SegmentConstants& 
 }
 
 HypothesisList listed(std::span<const ScoredLabels> outputs) {
-  if (outputs.empty()) return HypothesisList({}, kIllegal);
+  if (outputs.empty()) return {};
   HypothesisList found(outputs[0].output, outputs[0].score);
   for (const ScoredLabels& one : outputs.subspan(1)) {
     const std::vector<Stretch> changed = differing(one.output, found.first());

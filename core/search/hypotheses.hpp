@@ -16,7 +16,8 @@ namespace marginalia {
 
 class HypothesisList {
  public:
-  explicit HypothesisList(Labels first = {}, double score = 0.0) : first_(std::move(first)) {
+  HypothesisList() = default;  // an empty one
+  HypothesisList(Labels first, double score) : first_(std::move(first)) {
     steps_.push_back({0, 0, 0, 0, score});
   }
   // One more, which differs from `parent` in `labels`, from token `begin` on.

@@ -4,7 +4,11 @@
 #pragma once
 
 #include <algorithm>
+#include <concepts>
 #include <cstddef>
+#include <limits>
+#include <numeric>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -33,15 +37,48 @@ struct WholeOutput {
   }
 };
 
-// add_scores(i, outputs): adds to the score of each output of example i that of its global features;
-// difference(i, y, z, sink): the global features of y minus those of z; features_of(i, y, sink): those of y.
-template <class Global, class Local>
-concept GlobalFeatures = requires(Global& global, std::size_t i, std::vector<Scored<Local>>& outputs,
-                                  const Local& y, NoSink sink) {
-  global.add_scores(i, outputs);
+// The n best outputs of example i as the structure lists them: in a form of its own (`hypotheses`), or in full.
+// Such a list has `size`, and the `score` and `output` of each.
+template <class Local>
+struct FullList {
+  std::vector<Scored<Local>> all;
+  std::size_t size() const { return all.size(); }
+  double score(std::size_t k) const { return all[k].score; }
+  const Local& output(std::size_t k) const { return all[k].output; }
+};
+
+template <Structure S>
+auto n_best_of(S& s, std::size_t i, std::size_t n) {
+  if constexpr (requires { s.hypotheses(i, n); })
+    return s.hypotheses(i, n);
+  else
+    return FullList<typename S::Output>{s.k_best(i, n)};
+}
+template <Structure S>
+using ListOf = decltype(n_best_of(std::declval<S&>(), 0, 0));
+
+// totals(i, list): the scores of listed outputs of example i by all features; difference(i, y, z, sink): the
+// global features of y minus those of z; features_of(i, y, sink): those of y.
+template <class Global, class S>
+concept GlobalFeatures = requires(Global& global, std::size_t i, const ListOf<S>& list,
+                                  const typename S::Output& y, NoSink sink) {
+  { global.totals(i, list) } -> std::convertible_to<std::vector<double>>;
   global.difference(i, y, y, sink);
   global.features_of(i, y, sink);
 };
+
+// The numbers of the k best by total score, best first; ties stay in the order of local scores.
+inline std::vector<std::size_t> best_of(const std::vector<double>& totals, std::size_t k) {
+  std::vector<std::size_t> order(totals.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  k = std::min(k, order.size());
+  const auto better = [&](std::size_t a, std::size_t b) {
+    return totals[a] != totals[b] ? totals[a] > totals[b] : a < b;
+  };
+  std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(k), order.end(), better);
+  order.resize(k);
+  return order;
+}
 
 // How the n best are looked at: n hypotheses when it learns, `in_use` when the best one is asked for, the margins
 // of all features and of the local ones, and whether the local model is updated by itself (part (B)).
@@ -53,7 +90,7 @@ struct NonLocalOptions {
 
 // It has no tier that the hypotheses alone cannot answer: no expectations, no examples with more than one
 // right output.
-template <Structure S, GlobalFeatures<typename S::Output> Global>
+template <Structure S, GlobalFeatures<S> Global>
 class NonLocal {
  public:
   using Local = typename S::Output;
@@ -71,16 +108,17 @@ class NonLocal {
   std::size_t errors(std::size_t i, const Output& y) const { return local_.errors(i, y.local); }
 
   const Scored<Output>& best(std::size_t i) {
-    const std::vector<Scored<Local>> found = ranked(i, options_.in_use);
-    best_ = found.empty() ? Scored<Output>{{local_.best(i).output}} : whole(found.front());
+    const std::vector<Scored<Output>> found = k_best(i, 1);
+    best_ = found.empty() ? Scored<Output>{{local_.best(i).output}} : found.front();
     return best_;
   }
 
   // At most as many as are looked at.
   std::vector<Scored<Output>> k_best(std::size_t i, std::size_t k) {
+    const auto list = n_best_of(local_, i, options_.in_use);
+    const std::vector<double> totals = list.size() == 0 ? std::vector<double>{} : global_.totals(i, list);
     std::vector<Scored<Output>> found;
-    for (const Scored<Local>& one : ranked(i, options_.in_use))
-      if (found.size() < k) found.push_back(whole(one));
+    for (const std::size_t rank : best_of(totals, k)) found.push_back({{list.output(rank)}, totals[rank]});
     return found;
   }
 
@@ -100,19 +138,24 @@ class NonLocal {
   void violation(std::size_t i, Against which, Violation<Output>& found) {
     if (which == Against::costly) throw std::invalid_argument("the outputs of this structure have no costs");
     found = {};
-    std::vector<Scored<Local>> local = local_.k_best(i, options_.n);
-    if (local.empty()) return;
-    std::vector<Scored<Local>> all = local;
-    rank(i, all);
+    const auto list = n_best_of(local_, i, options_.n);
+    if (list.size() == 0) return;
+    const std::vector<double> totals = global_.totals(i, list);
+    const std::vector<std::size_t> all = best_of(totals, 2);
     found.right = gold(i);
-    found.errors = local_.errors(i, all[0].output);
+    found.wrong = {{list.output(all[0])}, totals[all[0]]};
+    found.errors = errors(i, found.wrong.output);
     if (which == Against::best) {
       found.found = found.right_may_lead = found.errors != 0;
-      if (found.found) found.wrong = whole(all[0]);
       return;
     }
-    if (compare(i, all, options_.margin, true, found) || !options_.local_updates) return;
-    compare(i, local, options_.local_margin, false, found);
+    for (const std::size_t k : all)
+      if (compare(i, list.output(k), totals[k], true, options_.margin, found)) return;
+    if (!options_.local_updates) return;
+    const std::size_t looked = local_.errors(i, list.output(0)) != 0 ? 1 : std::min<std::size_t>(list.size(), 2);
+    const double margin = looked == 1 ? std::numeric_limits<double>::infinity() : options_.local_margin;
+    for (std::size_t k = 0; k < looked; ++k)
+      if (compare(i, list.output(k), list.score(k), false, margin, found)) return;
   }
 
   void hide(std::size_t i, const Dropout& dropout, std::uint64_t step)
@@ -137,33 +180,16 @@ class NonLocal {
   }
 
  private:
-  static Scored<Output> whole(const Scored<Local>& one) { return {{one.output}, one.score}; }
-
-  // By all features, best first; ties stay in the order of local scores.
-  void rank(std::size_t i, std::vector<Scored<Local>>& outputs) {
-    global_.add_scores(i, outputs);
-    std::stable_sort(outputs.begin(), outputs.end(),
-                     [](const auto& a, const auto& b) { return a.score > b.score; });
-  }
-  std::vector<Scored<Local>> ranked(std::size_t i, std::size_t n) {
-    std::vector<Scored<Local>> found = local_.k_best(i, n);
-    if (!found.empty()) rank(i, found);
-    return found;
-  }
-
-  // Takes the first of the two best outputs that is wrong and that gold does not beat by more than a margin. A
-  // wrong best output of the local model needs no comparison: gold cannot score more.
-  bool compare(std::size_t i, const std::vector<Scored<Local>>& outputs, double margin, bool global,
+  // Is an output wrong, and does gold not beat it by more than a margin? Then an update is due. A wrong best
+  // output of the local model always is to be updated: gold cannot score more.
+  bool compare(std::size_t i, const Local& output, double score, bool global, double margin,
                Violation<Output>& found) {
-    const bool leads = !global && local_.errors(i, outputs[0].output) != 0;
-    for (std::size_t k = 0; k < std::min<std::size_t>(outputs.size(), leads ? 1 : 2); ++k) {
-      if (outputs[k].output == found.right.local) continue;
-      found.right.global = global;
-      found.wrong = {{outputs[k].output, global}, outputs[k].score};
-      found.found = found.due = leads || lead(i, found) <= margin;
-      if (found.found) return true;
-    }
-    return false;
+    found.found = found.due = false;
+    if (output == found.right.local) return false;
+    found.right.global = global;
+    found.wrong = {{output, global}, score};
+    found.found = found.due = lead(i, found) <= margin;
+    return found.found;
   }
 
   // By how much gold's score exceeds that of the other output.

@@ -71,18 +71,6 @@ double Rescorer::score(std::size_t i, std::span<const std::uint32_t> y) {
   return score_of(evaluator_.first());
 }
 
-std::vector<std::size_t> best_of(std::span<const double> totals, std::size_t k) {
-  std::vector<std::size_t> order(totals.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  k = std::min(k, order.size());
-  const auto better = [&](std::size_t a, std::size_t b) {
-    return totals[a] != totals[b] ? totals[a] > totals[b] : a < b;
-  };
-  std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(k), order.end(), better);
-  order.resize(k);
-  return order;
-}
-
 std::vector<double> probabilities(std::span<const double> totals, double factor) {
   const double most = *std::max_element(totals.begin(), totals.end());
   std::vector<double> shares;

@@ -12,6 +12,7 @@
 #include "features/global_evaluator.hpp"
 #include "search/claims.hpp"
 #include "search/hypotheses.hpp"
+#include "search/non_local.hpp"
 #include "search/ranked.hpp"
 
 namespace marginalia {
@@ -70,9 +71,6 @@ class Rescorer {
   std::size_t generation_ = 0;
 };
 
-// The numbers of the k best by total score, best first; ties stay in the order of local scores.
-std::vector<std::size_t> best_of(std::span<const double> totals, std::size_t k);
-
 // exp(factor * total), normalised.
 std::vector<double> probabilities(std::span<const double> totals, double factor);
 
@@ -89,7 +87,7 @@ RankedLabels rescored(const Model& model, const Program& program, const TokenTab
   for (std::size_t s = 0; s < table.sentences(); ++s) {
     const HypothesisList all = model.hypotheses(model.scores(program, table, s, space), n);
     found.emplace_back();
-    if (all.score(0) == kIllegal) {  // there is no legal output: what the search gives then
+    if (all.size() == 0) {  // there is no legal output: what the search gives then
       found.back().emplace_back();
       model.find_best(program, table, s, space, found.back().back().output);
       continue;
@@ -110,6 +108,7 @@ Confidences rescored_confidences(const Model& model, const Program& program, con
                         [&](std::size_t s, const Labels& y, Claims& claims, std::span<double> tokens) {
                           const HypothesisList all =
                               model.hypotheses(model.scores(program, table, s, space), n);
+                          if (all.size() == 0) return 0.0;
                           const std::vector<double> shares = probabilities(rescorer.totals(s, all), factor);
                           return claim_shares(spelling, all, shares, y, claims, tokens);
                         });

@@ -82,17 +82,24 @@ std::optional<ScoredLabels> Segments::best_wrong(std::size_t i) {
   return marginalia::best_wrong(shape_, constants_, scores_, right(i));
 }
 
-std::vector<ScoredLabels> Segments::k_best(std::size_t i, std::size_t k) {
+void Segments::score_all(std::size_t i) {
   read(i);
-  {
-    const std::shared_lock reading(data_.index.lock());
-    scoring_.score_all(Lookup{*this}, scores_);
-  }
+  const std::shared_lock reading(data_.index.lock());
+  scoring_.score_all(Lookup{*this}, scores_);
+}
+
+std::vector<ScoredLabels> Segments::k_best(std::size_t i, std::size_t k) {
+  score_all(i);
   SegmentKBest search(shape_, constants_, scores_, k);
   std::vector<ScoredLabels> found;
   Labels output;
   while (const std::optional<double> score = search.next(output)) found.push_back({output, *score});
   return found;
+}
+
+HypothesisList Segments::hypotheses(std::size_t i, std::size_t n) {
+  score_all(i);
+  return hypotheses_of(shape_, constants_, scores_, n);
 }
 
 void Segments::meet(const Segment& segment, double count) {

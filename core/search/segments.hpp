@@ -11,6 +11,7 @@
 
 #include "features/index.hpp"
 #include "features/segment_examples.hpp"
+#include "search/hypotheses.hpp"
 #include "search/labels.hpp"
 #include "search/segment_scoring.hpp"
 #include "weights/table.hpp"
@@ -59,6 +60,7 @@ class Segments {
   std::size_t errors(std::size_t i, const Labels& y) const { return errors_of(right(i), y); }
   const ScoredLabels& best(std::size_t i);
   std::vector<ScoredLabels> k_best(std::size_t i, std::size_t k);
+  HypothesisList hypotheses(std::size_t i, std::size_t n);
   double cost(std::size_t i, const Labels& y) const { return data_.costs->of(right(i), y); }
   const ScoredLabels& costly_best(std::size_t i);
   bool complete(std::size_t i) const { return right(i).complete(); }
@@ -113,6 +115,7 @@ class Segments {
     return {data_.gold.data() + data_.examples.sentence[i], data_.examples.length(i), data_.sets};
   }
   void read(std::size_t i);
+  void score_all(std::size_t i);
   void best_with(const std::vector<double>& costs, const RightLabels* right, ScoredLabels& best);
   void allow(const RightLabels& right);
   void meet_named(const RightLabels& right);

@@ -36,11 +36,34 @@ void local_features(const Data& data, std::size_t i, std::uint32_t y, Sink&& sin
 }
 
 // The number of bits that are set, and whether the first is as the last.
+template <class Sink>
+void global_features(std::uint32_t y, Sink&& sink) {
+  sink(Coordinate{20 + static_cast<std::uint32_t>(__builtin_popcount(y)), 0, 1}, 1.0);
+  sink(Coordinate{30, (y & 1) == (y >> (kTokens - 1)) ? 1u : 0u, 2}, 2.0);
+}
+
 struct Global {
+  const SparseRows& weights;
+
+  std::vector<double> totals(std::size_t, const FullList<std::uint32_t>& list) {
+    std::vector<double> found;
+    for (const Scored<std::uint32_t>& one : list.all) {
+      found.push_back(one.score);
+      global_features(one.output, [&](const Coordinate& at, double count) {
+        if (const std::size_t cell = weights.place_of(at); cell != SIZE_MAX)
+          found.back() += count * static_cast<double>(weights.cells[cell].weight);
+      });
+    }
+    return found;
+  }
   template <class Sink>
-  void operator()(std::size_t, std::uint32_t y, Sink&& sink) const {
-    sink(Coordinate{20 + static_cast<std::uint32_t>(__builtin_popcount(y)), 0, 1}, 1.0);
-    sink(Coordinate{30, (y & 1) == (y >> (kTokens - 1)) ? 1u : 0u, 2}, 2.0);
+  void features_of(std::size_t, std::uint32_t y, Sink&& sink) const {
+    global_features(y, sink);
+  }
+  template <class Sink>
+  void difference(std::size_t, std::uint32_t y, std::uint32_t z, Sink&& sink) const {
+    global_features(y, sink);
+    global_features(z, [&](const Coordinate& at, double count) { sink(at, -count); });
   }
 };
 
@@ -101,7 +124,7 @@ Vector features(const Data& data, std::size_t i, std::uint32_t y, bool all) {
   Vector found;
   const auto add = [&](const Coordinate& at, double count) { found[{at.row, at.output}] += count; };
   local_features(data, i, y, add);
-  if (all) Global{}(i, y, add);
+  if (all) global_features(y, add);
   return found;
 }
 
@@ -112,9 +135,23 @@ double product(const Vector& w, const Vector& phi) {
   return sum;
 }
 
-// Kazama and Torisawa's algorithm 4.1 at one example; `second`: with margin c, else the plain perceptron.
-// n = 0: without global features, over all outputs.
-void learn_naively(Vector& w, const Data& data, std::size_t i, std::size_t n, bool second, double c) {
+// What is learned: n = 0: without global features, over all outputs. `second`: with margins, else the plain
+// perceptron. `local`: algorithm 4.2 with its part (B), else 4.1.
+struct Naive {
+  std::size_t n = 0;
+  bool second = false;
+  double c = 0.0, local_c = 0.0;
+  bool local = false;
+};
+
+Vector minus(const Data& data, std::size_t i, std::uint32_t y, bool all) {
+  Vector change = features(data, i, data.gold[i], all);
+  for (const auto& [at, count] : features(data, i, y, all)) change[at] -= count;
+  return change;
+}
+
+// Kazama and Torisawa's algorithms at one example.
+void learn_naively(Vector& w, const Data& data, std::size_t i, const Naive& how) {
   std::vector<std::uint32_t> ys(1u << kTokens);
   for (std::uint32_t y = 0; y < ys.size(); ++y) ys[y] = y;
   const auto by = [&](bool all) {
@@ -123,17 +160,27 @@ void learn_naively(Vector& w, const Data& data, std::size_t i, std::size_t n, bo
     });
   };
   by(false);
-  if (n != 0) {
-    ys.resize(n);
-    by(true);
-  }
+  const bool all = how.n != 0;
+  if (all) ys.resize(how.n);
+  const std::vector<std::uint32_t> local = ys;
+  if (all) by(true);
   const std::uint32_t gold = data.gold[i];
-  const bool wrong = ys[0] != gold;
-  if (!wrong && !second) return;
-  Vector change = features(data, i, gold, n != 0);
-  for (const auto& [at, count] : features(data, i, ys[wrong ? 0 : 1], n != 0)) change[at] -= count;
-  if (product(w, change) > (second ? c : 0.0)) return;
-  for (const auto& [at, count] : change) w[at] += count;
+  const auto update = [&](std::uint32_t y, bool whole, double c) {
+    const Vector change = minus(data, i, y, whole);
+    if (y == gold || product(w, change) > c) return false;
+    for (const auto& [at, count] : change) w[at] += count;
+    return true;
+  };
+  if (!how.second) {
+    update(ys[0], all, 0.0);
+    return;
+  }
+  if (!all) {
+    update(ys[0] != gold ? ys[0] : ys[1], false, ys[0] != gold ? 1e9 : how.c);
+    return;
+  }
+  if (update(ys[0], true, how.c) || update(ys[1], true, how.c) || !how.local) return;
+  update(local[0] != gold ? local[0] : local[1], false, local[0] != gold ? 1e9 : how.local_c);
 }
 
 Data random_data(std::uint32_t seed) {
@@ -149,8 +196,8 @@ Data random_data(std::uint32_t seed) {
 }
 
 template <class S, class Rule>
-void compare(const Data& data, WeightTable& table, S& structure, const Rule& rule, std::size_t n, bool second,
-             double c, const std::string& what) {
+void compare(const Data& data, WeightTable& table, S& structure, const Rule& rule, const Naive& how,
+             const std::string& what) {
   std::vector<std::uint32_t> order;
   for (std::uint32_t k = 0; k < 5 * data.gold.size(); ++k)
     order.push_back(k % static_cast<std::uint32_t>(data.gold.size()));
@@ -158,7 +205,7 @@ void compare(const Data& data, WeightTable& table, S& structure, const Rule& rul
   std::uint64_t step = 0;
   online_pass(structure, table, rule, order, {}, Dropout{}, step, counts);
   Vector w;
-  for (const std::uint32_t i : order) learn_naively(w, data, i, n, second, c);
+  for (const std::uint32_t i : order) learn_naively(w, data, i, how);
   expect(counts.updates > 0 && counts.parts == order.size() * kTokens, what + ": counts");
   for (std::uint32_t row = 1; row < kRows; ++row)
     for (std::uint32_t output = 0; output < 2; ++output) {
@@ -177,16 +224,19 @@ void learners() {
       for (const bool second : {false, true}) {
         WeightTable plain(kRows, 0, {}, false, false, false), full(kRows, 0, {}, false, false, false);
         Bits bits(data, plain.current()), local(data, full.current());
-        Reranked reranked(local, full.current(), Global{}, n + second);
+        Global global{full.current()};
+        const bool both = seed % 2 == 0;
+        const NonLocalOptions options{n + second, n + second, c, 2.0 * c, both};
+        Reranked reranked(local, full.current(), global, options);
         const std::string what = "seed " + std::to_string(seed) + (second ? " margin" : " perceptron");
         if (second) {
-          compare(data, plain, bits, MarginRule{c}, 0, true, c, what);
-          compare(data, full, reranked, MarginRule{c}, n + 1, true, c, what + " non-local");
+          compare(data, plain, bits, MarginRule{c}, {0, true, c}, what);
+          compare(data, full, reranked, MarginRule{c}, {n + 1, true, c, 2.0 * c, both}, what + " non-local");
         } else {
-          compare(data, plain, bits, PerceptronRule{}, 0, false, 0.0, what);
-          compare(data, full, reranked, PerceptronRule{}, n, false, 0.0, what + " non-local");
+          compare(data, plain, bits, PerceptronRule{}, {}, what);
+          compare(data, full, reranked, PerceptronRule{}, {n, false}, what + " non-local");
         }
-        const Scored<std::uint32_t> best = reranked.best(0), first = reranked.k_best(0, 100).front();
+        const auto best = reranked.best(0), first = reranked.k_best(0, 100).front();
         expect(best.output == first.output && best.score == first.score, what + ": best");
         expect(reranked.k_best(0, 100).size() == n + second, what + ": k best");
         const std::vector<Margin> margins = margins_of(bits, plain.current(), 0, data.gold.size());

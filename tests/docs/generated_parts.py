@@ -57,7 +57,8 @@ def pairs() -> str:
     options |= {f"`{name}`": frozenset({tier}) for name, tier in OPTIONS.items()}
     rows = [f"| | needs | {' | '.join(f'`{name}`' for name in names)} |", "|---" * (len(names) + 2) + "|"]
     for what, needs in options.items():
-        marks = ["no" if lacking(name, needs) else "yes" for name in names]
+        able = [not (what == "learner `nonlocal`" and STRUCTURES[name].global_tiers is None) for name in names]
+        marks = ["no" if lacking(name, needs) or not ok else "yes" for name, ok in zip(names, able, strict=True)]
         tiers = ", ".join(texts[tier] for tier in texts if tier in needs) or "nothing more"
         rows.append(f"| {what} | {tiers} | {' | '.join(marks)} |")
     return "\n".join(rows)

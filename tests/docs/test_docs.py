@@ -383,7 +383,8 @@ def test_the_keys_of_json_output_are_on_the_page(verb: str, tmp_path: Path) -> N
 def described_keys() -> set[str]:
     """The keys of a model's description, by the page about model files."""
     keys = {name for row in rows_of("docs/model-file.md", "key") for name in re.findall(r"`(\w+)`", row[0])}
-    return keys - {"checksum", "format_version", "model", "row_width"}  # the last is absent in most files
+    rare = {"row_width", "global_features"}  # absent in most files
+    return keys - {"checksum", "format_version", "model"} - rare
 
 
 def test_the_model_file_page_has_every_array_and_key(tmp_path: Path) -> None:
@@ -408,6 +409,16 @@ def test_the_model_file_page_has_every_array_of_a_shrunk_model(tmp_path: Path) -
     assert all(
         code_of(a) in rows[name].split(" or ") for part in shrunk for name, a in part.items() if name in rows
     )
+
+
+def test_the_model_file_page_has_every_array_of_global_features() -> None:
+    data = [(["in", "Rome", "rome"], ["O", "B-X", "O"])]
+    model = mg.train(data, learner="nonlocal", passes=1).saved
+    rows = {row[0].strip("`"): row[1] for row in rows_of("docs/model-file.md", "global array")}
+    found = {name: code_of(array) for name, array in model.arrays.items() if name.startswith("global.")}
+    assert rows == found
+    described = next(row[1] for row in rows_of("docs/model-file.md", "key") if row[0] == "`global_features`")
+    assert [name for name in model.global_features if f"`{name}`" not in described] == []
 
 
 def test_the_model_file_page_has_every_array_of_corrections() -> None:

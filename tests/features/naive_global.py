@@ -37,12 +37,11 @@ class NaiveGlobal:
         self.f = [shape(word) for word in words]
         self.g = [f + ("1" if low in known else "0") for f, low in zip(self.f, self.low, strict=True)]
 
-    def features(self, families: Sequence[str], labels: Sequence[str]) -> dict[str, float]:
+    def features(self, families: Sequence[str], spans: list[Span]) -> dict[str, float]:
         counts: Counter[str] = Counter()
-        spans = spans_of(labels)
         for line in families:
             name, _, variant = line.partition("/")
-            for feature in self.of(name, spans, labels):
+            for feature in self.of(name, spans):
                 if isinstance(feature, str):
                     counts[feature] += 1
                     continue
@@ -51,7 +50,7 @@ class NaiveGlobal:
                 counts[f"{line}({first},{second}{more})"] += 1
         return {name: float(count) for name, count in counts.items() if count}
 
-    def of(self, name: str, spans: list[Span], labels: Sequence[str]) -> Iterator[str | tuple[str, str, int]]:
+    def of(self, name: str, spans: list[Span]) -> Iterator[str | tuple[str, str, int]]:
         if name in KAZAMA:
             yield from KAZAMA[name](self, spans)
         elif name in ("Q", "Q2", "QF", "QF2"):

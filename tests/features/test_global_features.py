@@ -80,7 +80,7 @@ def test_every_family_is_as_recomputed(world: tuple[list[str], list[list[str]]])
     words, outputs = world
     found = names_of(words, outputs, GlobalFeatures(ALL, LOWERCASE))
     naive = NaiveGlobal(words, LOWERCASE)
-    assert found == [naive.features(ALL, labels) for labels in outputs]
+    assert found == [naive.features(ALL, spans_of(labels)) for labels in outputs]
 
 
 @settings(deadline=None, max_examples=60)
@@ -88,7 +88,7 @@ def test_every_family_is_as_recomputed(world: tuple[list[str], list[list[str]]])
 def test_a_family_alone_is_as_among_others(world: tuple[list[str], list[list[str]]], family: str) -> None:
     words, outputs = world
     found = names_of(words, outputs, GlobalFeatures((family,), LOWERCASE))
-    assert found == [NaiveGlobal(words, LOWERCASE).features([family], labels) for labels in outputs]
+    assert found == [NaiveGlobal(words, LOWERCASE).features([family], spans_of(labels)) for labels in outputs]
 
 
 def test_the_families_by_example() -> None:

@@ -165,7 +165,8 @@ class SegmentTraining:
 
     def whole_batch(self, examples: _core.SegmentExamples, *documents: Any) -> Any:
         """The examples as outputs with global features (decode/global_training.py)."""
-        return _core.WholeSegmentBatch(self._shape, self._extraction.program, examples, *documents)
+        program = self._extraction.program
+        return _core.WholeSegmentBatch(self._shape, program, self._open, examples, *documents)
 
 
 def _shape_of(saved: SavedModel) -> _core.SegmentShape:
