@@ -10,6 +10,7 @@ void bind_schemes(nb::module_& m);
 void bind_lists(nb::module_& m);
 void bind_attributes(nb::module_& m);
 void bind_phrases(nb::module_& m);
+void bind_clusters(nb::module_& m);
 void bind_features(nb::module_& m);
 void bind_weights(nb::module_& m);
 void bind_constraints(nb::module_& m);

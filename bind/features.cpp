@@ -29,10 +29,11 @@ Template template_of(const TemplateFields& fields) {
 
 void make_program(Program* self, const std::vector<SourceFields>& sources,
                   const std::vector<TemplateFields>& templates,
-                  std::vector<std::shared_ptr<const PhraseSet>> lists, std::uint32_t columns) {
+                  std::vector<std::shared_ptr<const PhraseSet>> lists, std::uint32_t columns,
+                  const Clusters& clusters) {
   std::vector<Template> made_templates;
   for (const auto& fields : templates) made_templates.push_back(template_of(fields));
-  new (self) Program(sources_of(sources), std::move(made_templates), std::move(lists), columns);
+  new (self) Program(sources_of(sources, clusters), std::move(made_templates), std::move(lists), columns);
 }
 
 // (function, argument, column) of a piece; a literal is ("", text, 0).
@@ -149,7 +150,8 @@ void bind_features(nb::module_& m) {
     }
   });
   nb::class_<Program>(m, "Program", "Templates, ready to run over token tables.")
-      .def("__init__", &make_program, "sources"_a, "templates"_a, "lists"_a, "columns"_a)
+      .def("__init__", &make_program, "sources"_a, "templates"_a, "lists"_a, "columns"_a,
+           "clusters"_a = Clusters())
       .def_static("of_items", &Program::of_items, "columns"_a,
                   "Features are the tables' explicit attributes.")
       .def_static(

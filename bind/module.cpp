@@ -7,6 +7,7 @@ NB_MODULE(_core, m) {
   bind_lists(m);
   bind_attributes(m);
   bind_phrases(m);
+  bind_clusters(m);
   bind_features(m);
   bind_weights(m);
   bind_constraints(m);

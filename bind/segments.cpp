@@ -38,14 +38,15 @@ Anchor anchor_named(const std::string& name) {
 
 void make_program(SegmentProgram* self, const std::vector<SourceFields>& sources,
                   const std::vector<std::vector<PieceFields>>& templates,
-                  std::vector<std::shared_ptr<const PhraseSet>> lists, std::uint32_t columns) {
+                  std::vector<std::shared_ptr<const PhraseSet>> lists, std::uint32_t columns,
+                  const Clusters& clusters) {
   std::vector<SegmentTemplate> made;
   for (const auto& fields : templates) {
     made.emplace_back();
     for (const auto& [text, source, offset, anchor, before, after] : fields)
       made.back().push_back({anchor_named(anchor), text, source, offset, before, after});
   }
-  new (self) SegmentProgram(sources_of(sources), std::move(made), std::move(lists), columns);
+  new (self) SegmentProgram(sources_of(sources, clusters), std::move(made), std::move(lists), columns);
 }
 
 // (token or None, name) of each feature of a segment, where the token is told for features of tokens.
@@ -214,7 +215,8 @@ BoundSegments* make_model(const SegmentShape& shape, const nb::dict& arrays) {
 void bind_shape_and_features(nb::module_& m) {
   using namespace nb::literals;
   nb::class_<SegmentProgram>(m, "SegmentProgram", "Templates over segments, ready to run over token tables.")
-      .def("__init__", &make_program, "sources"_a, "templates"_a, "lists"_a, "columns"_a)
+      .def("__init__", &make_program, "sources"_a, "templates"_a, "lists"_a, "columns"_a,
+           "clusters"_a = Clusters())
       .def_static("of_items", &SegmentProgram::of_items, "columns"_a,
                   "Features are the tables' explicit attributes.")
       .def("names", &names_of, "table"_a, "sentence"_a, "begin"_a, "last"_a,

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -16,17 +17,22 @@
 
 using SourceFields = std::tuple<std::string, std::string, std::uint32_t, std::uint32_t>;
 
-inline marginalia::Source source_of(const SourceFields& fields) {
+using Clusters = std::vector<std::shared_ptr<const marginalia::WordClusters>>;
+
+inline marginalia::Source source_of(const SourceFields& fields, const Clusters& clusters) {
   using marginalia::Source;
   const auto& [function, argument, column, list] = fields;
   if (function == "first") return {Source::Kind::first, {}, 0, 0};
   if (function == "list") return {Source::Kind::list, {}, column, list};
-  return {Source::Kind::column, {marginalia::function_named(function), argument}, column, 0};
+  marginalia::Attribute attribute{marginalia::function_named(function), argument};
+  if (function == "cluster") attribute.clusters = clusters.at(list);
+  return {Source::Kind::column, std::move(attribute), column, 0};
 }
 
-inline std::vector<marginalia::Source> sources_of(const std::vector<SourceFields>& fields) {
+inline std::vector<marginalia::Source> sources_of(const std::vector<SourceFields>& fields,
+                                                  const Clusters& clusters) {
   std::vector<marginalia::Source> made;
-  for (const auto& one : fields) made.push_back(source_of(one));
+  for (const auto& one : fields) made.push_back(source_of(one, clusters));
   return made;
 }
 

@@ -12,11 +12,13 @@ import json
 import sys
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import marginalia as mg
+from marginalia.features.program import ClusterFile
 
 INGREDIENTS = files("marginalia") / "data" / "ingredients"
 Pairs = list[tuple[list[str], list[str]]]
@@ -32,6 +34,7 @@ def pairs(name: str, count: int) -> Pairs:
 TRAIN, TEST = pairs("train.txt", 30), pairs("test.txt", 6)
 SMALL: dict[str, Any] = {"passes": 3, "seed": 7}
 TEMPLATES = "word[0]  word[-1]/word[0]  suffix(2)(word)[0]  shape(word)[1]  edge:"
+CLUSTERS = "0010 sugar 9\n0010 salt 7\n0011 Butter 4\n110 cup 30\n110 teaspoon 7\n1110 1 50\n1110 2 40\n"
 PHRASES = {"lemon juice": "NAME", "cup": "UNIT", "large": "SIZE"}
 
 
@@ -74,6 +77,17 @@ def segments(**options: Any) -> Any:
     return trained(templates=templates, structure="segments", max_length=4, **options)
 
 
+def clustered(**options: Any) -> Any:
+    """A small model with word clusters, looked up in any case."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "clusters.txt"
+        path.write_text(CLUSTERS.replace(" ", "\t"), encoding="utf-8")
+        model = trained(clusters={"small": str(path)}, cluster_case="any", **options)
+    # Where the file was is no part of the test.
+    program = replace(model.saved.program, clusters={"small": ClusterFile("clusters.txt", any_case=True)})
+    return type(model)(replace(model.saved, program=program))
+
+
 def corrected() -> Any:
     """A model with two corrections in its log."""
     model = trained()
@@ -103,6 +117,7 @@ KINDS: dict[str, Callable[[], Any]] = {
     "chain-iob1": lambda: trained(spelled_iob1(TRAIN)),
     "chain-documents": lambda: trained(documents(TRAIN), unit="document"),
     "chain-attributes": lambda: mg.train([(attributes(x), y) for x, y in TRAIN], **SMALL),
+    "chain-clusters": clustered,
     "chain-dictionary": lambda: trained(dictionary=PHRASES),
     "chain-state": lambda: trained(state=True, learner="arow"),
     "chain-provenance": lambda: trained(provenance=True),

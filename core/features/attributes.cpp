@@ -71,7 +71,7 @@ constexpr std::array<Named, 12> kIs{{
      [](std::u32string_view t) { return t.size() == 2 && is_kind(t[0], Kind::upper) && t[1] == U'.'; }},
 }};
 
-constexpr std::array<std::pair<std::string_view, Function>, 14> kFunctions{{
+constexpr std::array<std::pair<std::string_view, Function>, 15> kFunctions{{
     {"column", Function::column},
     {"lower", Function::lower},
     {"prefix", Function::prefix},
@@ -86,6 +86,7 @@ constexpr std::array<std::pair<std::string_view, Function>, 14> kFunctions{{
     {"test", Function::test},
     {"match", Function::match},
     {"lower-match", Function::lower_match},
+    {"cluster", Function::cluster},
 }};
 
 // The value a table gives to a name; otherwise an error that lists the names.
@@ -170,6 +171,13 @@ bool char_class(std::string_view value, std::string& out) {
   return !value.empty();
 }
 
+// A path that has fewer bits is taken whole.
+bool cluster(const WordClusters& clusters, std::size_t bits, std::string_view word, std::string& out) {
+  const std::string* path = clusters.path_of(word);
+  if (path != nullptr) out.assign(*path, 0, bits);
+  return path != nullptr;
+}
+
 bool flag(Flag holds, std::string_view value, std::string& out) {
   out += '1';  // was cleared; GCC 12 warns of = "1" in error
   return holds(decoded(value));
@@ -199,6 +207,10 @@ void check(const Attribute& attribute) {
     case Function::match:
     case Function::lower_match:
       Regex{attribute.argument};
+      break;
+    case Function::cluster:
+      path_bits(attribute.argument);
+      if (attribute.clusters == nullptr) throw std::invalid_argument("cluster: there is no table of words");
       break;
     default:
       if (!attribute.argument.empty())
@@ -250,6 +262,8 @@ bool evaluate(const Attribute& attribute, std::string_view value, std::string& o
     case Function::lower_match:
       lower(Regex(argument).find(value).value_or(""), out);
       return true;
+    case Function::cluster:
+      return cluster(*attribute.clusters, path_bits(argument), value, out);
   }
   return false;
 }

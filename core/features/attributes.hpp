@@ -1,8 +1,11 @@
 // Attributes: functions from the string of one token to a string, or to nothing.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
+
+#include "features/clusters.hpp"
 
 namespace marginalia {
 
@@ -21,11 +24,13 @@ enum class Function {
   test,         // Wapiti's %t: "true" / "false" for a regular expression
   match,        // Wapiti's %m: the matched part, possibly empty
   lower_match,  // Wapiti's %M: the matched part, lower-cased
+  cluster,      // the first bits of the path of the word's cluster, or "all"; nothing for unknown words
 };
 
 struct Attribute {
   Function function = Function::column;
-  std::string argument;  // n, a flag, a class or an expression, by function
+  std::string argument;                                    // n, a flag, a class or an expression, by function
+  std::shared_ptr<const WordClusters> clusters = nullptr;  // of `cluster`
 };
 
 // By the name users write ("collapsed-shape"); throws std::invalid_argument for an unknown one.

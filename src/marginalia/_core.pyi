@@ -267,6 +267,42 @@ class PhraseBook:
         First tokens, ends and numbers of the longest matches in a table; they do not overlap.
         """
 
+class WordClusters:
+    """Words with the paths of their clusters, as hashes."""
+
+    def __init__(
+        self,
+        paths: Sequence[str],
+        words: Sequence[str],
+        counts: Annotated[
+            NDArray[numpy.uint64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        any_case: bool,
+    ) -> None: ...
+    @staticmethod
+    def from_entries(
+        entries: Annotated[
+            NDArray[numpy.uint64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        paths: Sequence[str],
+        any_case: bool,
+    ) -> WordClusters: ...
+    def path(self, word: str) -> str | None:
+        """The path of a word, or None."""
+
+    @property
+    def any_case(self) -> bool: ...
+    @property
+    def paths(self) -> list[str]:
+        """Distinct paths, by their numbers in entries."""
+
+    @property
+    def entries(self) -> NDArray[numpy.uint64]:
+        """Hashes of words in 48 bits, numbers of their paths in 16; sorted."""
+
+def check_path_bits(argument: str) -> None:
+    """Raise ValueError unless a prefix of a path can have so many bits."""
+
 class Program:
     """Templates, ready to run over token tables."""
 
@@ -276,6 +312,7 @@ class Program:
         templates: Sequence[tuple[bool, Sequence[tuple[str, int, int, bool, Sequence[str], Sequence[str]]]]],
         lists: Sequence[PhraseSet],
         columns: int,
+        clusters: Sequence[WordClusters] = [],
     ) -> None: ...
     @staticmethod
     def of_items(columns: int) -> Program:
@@ -764,6 +801,7 @@ class SegmentProgram:
         templates: Sequence[Sequence[tuple[str, int, int, str, Sequence[str], Sequence[str]]]],
         lists: Sequence[PhraseSet],
         columns: int,
+        clusters: Sequence[WordClusters] = [],
     ) -> None: ...
     @staticmethod
     def of_items(columns: int) -> SegmentProgram:

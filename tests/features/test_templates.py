@@ -145,7 +145,7 @@ def test_comments_and_empty_lines_give_nothing():
 
 @pytest.mark.parametrize("form", FORMS.values())
 def test_the_forms_shown_in_errors_are_right(form):
-    assert compiled(f"list name = x\n{form}").templates[0].pieces[0] == f"{form}="
+    assert compiled(f"list name = x\nclusters name = y\n{form}").templates[0].pieces[0] == f"{form}="
 
 
 @pytest.mark.parametrize(

@@ -111,6 +111,7 @@ def inspect(
     saved: SavedModel, file_size: int, top: int, label: str | None = None, find: str | None = None
 ) -> dict[str, Any]:
     """All that is shown, ready for JSON."""
+    from marginalia.model.clusters import clusters_in
     from marginalia.model.file import version_of
     from marginalia.model.inspection import Inspection
 
@@ -120,6 +121,7 @@ def inspect(
     program = saved.program
     found |= {name: value for name, value in saved.metadata().items() if name != "program"}
     found |= {"templates": len(program.templates), "explicit": program.explicit, "lists": list(program.lists)}
+    found["clusters"] = clusters_in(saved)
     found["left_out"] = list(program.left_out)
     if find is not None:
         return found | {"found": _plain(inspection.find(find, top, label))}
@@ -185,6 +187,7 @@ def _facts(found: dict[str, Any]) -> Iterator[str]:
         "labels": f"{len(found['labels'])}: {' '.join(found['labels'])}",
         "features": "explicit attributes" if found["explicit"] else count(found["templates"], "template"),
         "lists": " ".join(found["lists"]),
+        "clusters": "; ".join(_clusters(name, facts) for name, facts in found["clusters"].items()),
         "left out": "; ".join(found["left_out"]),
         "settings": " ".join(f"{name}={_spelled(value)}" for name, value in found["settings"].items()),
         "seed": str(found["seed"]),
@@ -194,6 +197,11 @@ def _facts(found: dict[str, Any]) -> Iterator[str]:
         "corrected": count(len(found["corrections"]), "correction") if found["corrections"] else "",
     }
     yield from (f"  {name:9} {text}" for name, text in facts.items() if text)
+
+
+def _clusters(name: str, facts: dict[str, Any]) -> str:
+    case = "; any case" if facts["any_case"] else ""
+    return f"{name} ({count(facts['words'], 'word')}, {count(facts['clusters'], 'cluster')}{case})"
 
 
 def _calibrated(calibration: dict[str, Any]) -> str:

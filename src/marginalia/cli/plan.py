@@ -36,7 +36,7 @@ _TEXTS = (
 )
 _NUMBERS = ("seed", "threads")
 _PATHS = ("train", "dev", "dictionary")
-_TABLES = {"lists": "list", "set": "set"}  # recipe key: command line option
+_TABLES = {"lists": "list", "clusters": "clusters", "set": "set"}  # recipe key: command line option
 _READERS = tuple(option.name for option in READER_OPTIONS)
 KEYS = (*_PATHS, *_TEXTS, *_NUMBERS, *_TABLES, *_READERS)
 
@@ -61,6 +61,7 @@ class Plan:
     sample_weights: str | None = None
     dictionary: list[str] = field(default_factory=list)
     lists: dict[str, str] = field(default_factory=dict)
+    clusters: dict[str, str] = field(default_factory=dict)
     settings: dict[str, Any] = field(default_factory=dict)
     options: dict[str, Any] = field(default_factory=dict)
 
@@ -108,7 +109,7 @@ def _fits(name: str, value: object) -> bool:
         return all(isinstance(item, str) for item in value)
     if name == "columns" and isinstance(value, list):
         return all(isinstance(item, str) for item in value)
-    if name == "lists":
+    if name in ("lists", "clusters"):
         return isinstance(value, dict) and all(isinstance(item, str) for item in value.values())
     if name == "set":
         return isinstance(value, dict) and not any(isinstance(item, (dict, list)) for item in value.values())
@@ -143,7 +144,8 @@ def _placed(values: dict[str, Any], folder: str) -> dict[str, Any]:
         placed["features"] = place(values["features"])
     if (costs := costs_file(values.get("set", {}))) is not None:
         placed["set"] = {**values["set"], "costs": place(costs)}
-    placed["lists"] = {name: place(path) for name, path in values.get("lists", {}).items()}
+    for table in ("lists", "clusters"):
+        placed[table] = {name: place(path) for name, path in values.get(table, {}).items()}
     return placed
 
 
@@ -202,6 +204,7 @@ def _plan(values: Mapping[str, Any]) -> Plan:
         sample_weights=values.get("sample_weights"),
         dictionary=values.get("dictionary", []),
         lists=values["lists"],
+        clusters=values["clusters"],
         settings=_with_parallel(values),
         options=reader_arguments(options),
         **chosen,

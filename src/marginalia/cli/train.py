@@ -83,6 +83,13 @@ def add_parser(verbs: Verbs) -> None:
         "--list", metavar="NAME=FILE", type=name_and_value, action="append", help="a phrase list (gazetteer)"
     )
     parser.add_argument(
+        "--clusters",
+        metavar="NAME=FILE",
+        type=name_and_value,
+        action="append",
+        help="word clusters (path, tab, word, tab, count)",
+    )
+    parser.add_argument(
         "--dictionary",
         metavar="FILE",
         action="append",
@@ -118,7 +125,8 @@ def run(args: argparse.Namespace) -> int:
         return 0
     plan = make_plan(args)
     must_exist([*plan.train, *plan.dev])
-    inputs = [*plan.train, *plan.dev, *args.data, *plan.lists.values(), *plan.dictionary, plan.features or ""]
+    inputs = [*plan.train, *plan.dev, *args.data, *plan.dictionary, plan.features or ""]
+    inputs += [*plan.lists.values(), *plan.clusters.values()]
     inputs += [path for path in (plan.sample_weights, costs_file(plan.settings)) if path]
     check_writable(plan.output, inputs)
     with seekable([*plan.train, *plan.dev]) as paths:
@@ -155,6 +163,7 @@ def prepare(plan: Plan, train: list[str], dev: list[str]) -> Training:
         learner=plan.learner,
         seed=plan.seed,
         lists=plan.lists,
+        clusters=plan.clusters,
         dictionary=Dictionary.read(*plan.dictionary) if plan.dictionary else None,
         settings=plan.settings,
     )

@@ -19,6 +19,7 @@ from marginalia.decode.settings import VoteSettings
 from marginalia.errors import DataError, MarginaliaError, ModelError
 from marginalia.features.compiling import extracted, looks_at_lists
 from marginalia.model import SavedModel, phrases_of
+from marginalia.model.clusters import clusters_of
 from marginalia.model.constants import ChainSettings, constant_place
 
 Ids = npt.NDArray[np.int32]
@@ -181,7 +182,8 @@ class Decoder(Generic[Shape]):
             self._model = parts.model(self._shape, saved.arrays)
             self._candidates = _candidates_of(saved)
             self._phrases = phrases_of(saved)
-            program = parts.compile(saved.program, saved.columns, self._phrases)
+            self._clusters = clusters_of(saved)
+            program = parts.compile(saved.program, saved.columns, self._phrases, self._clusters)
             self._listed = {
                 i for i, t in enumerate(extracted(saved.program)) if looks_at_lists(saved.program, t)
             }
@@ -362,7 +364,8 @@ class Decoder(Generic[Shape]):
             )
         program = self._programs.get(block.columns)
         if program is None:
-            program = self._parts.compile(self._saved.program, block.columns, self._phrases)
+            tables = self._phrases, self._clusters
+            program = self._parts.compile(self._saved.program, block.columns, *tables)
             self._programs[block.columns] = program
         return program
 

@@ -12,7 +12,12 @@ from marginalia.decode import chain, segments, single
 from marginalia.decode.decoder import Compiled, ConstrainedOutputs, Contribution, Costs, RankedOutputs, Term
 from marginalia.decode.settings import StructureOptions
 from marginalia.features.compiling import compile_item_program, compile_program, compile_segment_program
-from marginalia.features.list_templates import LIST_TEMPLATES, SEGMENT_LIST_TEMPLATES
+from marginalia.features.list_templates import (
+    CLUSTER_TEMPLATES,
+    LIST_TEMPLATES,
+    SEGMENT_CLUSTER_TEMPLATES,
+    SEGMENT_LIST_TEMPLATES,
+)
 from marginalia.features.program import Program
 from marginalia.model import SavedModel
 from marginalia.model.constants import ChainSettings
@@ -190,22 +195,23 @@ class Structure(NamedTuple):
     """A search space: how it is set, how it answers a learner, how it answers a user.
 
     `record` has its settings. `features` is the set to use if none is named (else the task's),
-    `list_templates` are what `--list` adds. `encoding` is the scheme that it spells spans in, if it needs a
-    certain one. `fit_settings` gives settings with what the data decide, by how many spans have which length,
-    and notes for users. `tiers` are those of the contract that it has, as the core knows them. `kind` is the
-    kind of output (`kinds/`): how examples are read, outputs written and scored, and the class that a user
-    holds.
+    `list_templates` and `cluster_templates` are what `--list` and `--clusters` add. `encoding` is the scheme
+    that it spells spans in, if it needs a certain one. `fit_settings` gives settings with what the data
+    decide, by how many spans have which length, and notes for users. `tiers` are those of the contract that
+    it has, as the core knows them. `kind` is the kind of output (`kinds/`): how examples are read, outputs
+    written and scored, and the class that a user holds.
     """
 
     help: str
     record: type[Settings]
-    compile: Callable[[Program, Sequence[str], Mapping[str, _core.PhraseSet]], Any]
+    compile: Callable[..., Any]  # features/compiling.py
     extraction: Callable[[Any, _core.FeatureIndex, StructureOptions[Any]], Extraction]
     training: MakeTraining
     decoder: Callable[[SavedModel], StructureInUse]
     tiers: frozenset[str]
     features: str | None = None
     list_templates: str = LIST_TEMPLATES
+    cluster_templates: str = CLUSTER_TEMPLATES
     encoding: str | None = None
     fit_settings: Callable[[Any, Mapping[int, int]], tuple[Settings, list[str]]] = lambda own, _: (own, [])
     kind: str = "labels"
@@ -236,6 +242,7 @@ STRUCTURES: dict[str, Structure] = {
         _core.SegmentBatch.tiers(),
         "segments-rich",
         SEGMENT_LIST_TEMPLATES,
+        SEGMENT_CLUSTER_TEMPLATES,
         segments.ENCODING,
         segments.fit_settings,
     ),

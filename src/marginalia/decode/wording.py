@@ -23,6 +23,7 @@ _SUBJECTS: dict[str, str] = {
     "collapsed-shape": "the collapsed shape of {}",
     "char-class": "the character class of {}",
     "match": "what '{a}' matches in {}",
+    "cluster": "the cluster ({a}) of {}",
     "lower-match": "what '{a}' matches in {}, in lower case,",
 }
 _COUNTED = ("", "", "two ", "three ", "four ", "five ")

@@ -19,6 +19,7 @@ from marginalia.features.compiling import is_label_bigram
 from marginalia.features.program import Value
 from marginalia.kinds import kind_of
 from marginalia.model import SavedModel
+from marginalia.model.clusters import clusters_of
 from marginalia.model.constants import ChainSettings
 
 _PLAIN = ("column", "first", "prefix", "suffix")  # functions that need no Unicode tables
@@ -79,6 +80,14 @@ def _program(saved: SavedModel) -> dict[str, Any]:
         "ranges": _text(ranges[:0] if plain else ranges),
         "lowers": _text(lowers[:0] if plain else lowers),
         "lists": {name: _text(saved.arrays[f"list.{name}"]) for name in program.lists},
+        "clusters": {
+            name: {
+                "entries": _text(table.entries),
+                "paths": " ".join(table.paths),
+                "any_case": table.any_case,
+            }
+            for name, table in clusters_of(saved).items()
+        },
     }
 
 

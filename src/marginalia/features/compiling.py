@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from marginalia import _core
 from marginalia.errors import DataError, SettingsError
-from marginalia.features.program import Program, Template, Value
+from marginalia.features.program import Attribute, Program, Template, Value
 
 _PieceFields = tuple[str, int, int, bool, list[str], list[str]]
 _SegmentPieceFields = tuple[str, int, int, str, list[str], list[str]]
 
 
 def compile_program(
-    program: Program, columns: Sequence[str], phrases: Mapping[str, _core.PhraseSet]
+    program: Program,
+    columns: Sequence[str],
+    phrases: Mapping[str, _core.PhraseSet],
+    clusters: Mapping[str, _core.WordClusters] = MappingProxyType({}),
 ) -> _core.Program:
     """The program for tables with these columns. The plain label bigram is left to the structure."""
     if program.explicit:
@@ -26,11 +30,15 @@ def compile_program(
             "choose --structure segments."
         )
     templates = [(t.scope == "edge", [_fields(piece) for piece in t.pieces]) for t in extracted(program)]
-    return _core.Program(_sources(program, columns), templates, _lists(program, phrases), len(columns))
+    parts = _sources(program, columns), templates, _lists(program, phrases), len(columns)
+    return _core.Program(*parts, [clusters[name] for name in program.clusters])
 
 
 def compile_segment_program(
-    program: Program, columns: Sequence[str], phrases: Mapping[str, _core.PhraseSet]
+    program: Program,
+    columns: Sequence[str],
+    phrases: Mapping[str, _core.PhraseSet],
+    clusters: Mapping[str, _core.WordClusters] = MappingProxyType({}),
 ) -> _core.SegmentProgram:
     """The same for templates over segments and over their tokens."""
     if program.explicit:
@@ -44,7 +52,8 @@ def compile_segment_program(
                 "[i]…), of tokens ([0], [-1]…), and 'edge:' alone for neighbouring types."
             )
         templates.append([_segment_fields(piece) for piece in t.pieces])
-    return _core.SegmentProgram(_sources(program, columns), templates, _lists(program, phrases), len(columns))
+    parts = _sources(program, columns), templates, _lists(program, phrases), len(columns)
+    return _core.SegmentProgram(*parts, [clusters[name] for name in program.clusters])
 
 
 def _refuse_items(program: Program) -> None:
@@ -56,7 +65,10 @@ def _refuse_items(program: Program) -> None:
 
 
 def compile_item_program(
-    program: Program, columns: Sequence[str], phrases: Mapping[str, _core.PhraseSet]
+    program: Program,
+    columns: Sequence[str],
+    phrases: Mapping[str, _core.PhraseSet],
+    clusters: Mapping[str, _core.WordClusters] = MappingProxyType({}),
 ) -> _core.Program:
     """The same for templates over whole items, each of which is a token of the tables."""
     if program.explicit:
@@ -76,7 +88,6 @@ def compile_item_program(
 
 
 def _sources(program: Program, columns: Sequence[str]) -> list[tuple[str, str, int, int]]:
-    names = list(program.lists)
     missing = [name for name in program.columns if name not in columns]
     if missing:
         raise DataError(
@@ -85,10 +96,19 @@ def _sources(program: Program, columns: Sequence[str]) -> list[tuple[str, str, i
     sources = []
     for a in program.attributes:
         column = list(columns).index(a.column) if a.column else 0
-        sources.append(
-            (a.function, a.argument, column, names.index(a.argument) if a.function == "list" else 0)
-        )
+        argument, table = _table_of(a, program)
+        sources.append((a.function, argument, column, table))
     return sources
+
+
+def _table_of(a: Attribute, program: Program) -> tuple[str, int]:
+    """The argument of an attribute in the core, and which of the lists or clusters it looks at."""
+    if a.function == "list":
+        return a.argument, list(program.lists).index(a.argument)
+    if a.function == "cluster":
+        name, _, bits = a.argument.partition(",")
+        return bits, list(program.clusters).index(name)
+    return a.argument, 0
 
 
 def _lists(program: Program, phrases: Mapping[str, _core.PhraseSet]) -> list[_core.PhraseSet]:

@@ -4,7 +4,7 @@ r"""Our template language for whole items (`--structure single`): a template a l
     ngrams(1..2)(text)         words and pairs of neighbouring words: one template for each length
     lower-chars(2..4)(text)    n-grams of characters, in lower case
     channel                    the value of a column
-    suffix(1..3)(word)         a function of it: those of token templates, but list and first
+    suffix(1..3)(word)         a function of it: those of token templates, but list, cluster and first
     number(price)              the column as a number: its weight counts so many times
     number(100)(price)         the same in hundreds
     words(text)/channel        values joined; one of them may be a bag
@@ -45,7 +45,7 @@ ITEM_FORMS = BAGS | {"number": "number(price)", "bias": "bias"}
 _PLAIN = {
     name: form.removesuffix("[0]").replace("(word)", "(channel)")
     for name, form in FORMS.items()
-    if name not in ("list", "first")
+    if name not in ("list", "cluster", "first")
 }
 _FORMS = _PLAIN | ITEM_FORMS
 _ITEM = (("item", 0),)

@@ -1,4 +1,4 @@
-"""What a list adds to a model's templates. Apart from them: tagging knows of it, and reads no templates."""
+"""What lists and clusters add to a model's templates. Apart from them: tagging reads none."""
 
 LIST_TEMPLATES = """
 both: list({name})({column})[-2..2]
@@ -13,5 +13,23 @@ list({name})({column})[b..e]
 list({name})({column})[b]/list({name})({column})[e]
 list({name})({column})[b-1]
 list({name})({column})[e+1]
+"""
+"""The same for segments."""
+
+CLUSTER_TEMPLATES = """
+cluster({name},4|6|10|all)({column})[-2..2]
+cluster({name},6)({column})[-1]/cluster({name},6)({column})[0]
+cluster({name},6)({column})[0]/cluster({name},6)({column})[1]
+"""
+"""Prefixes as Ratinov & Roth 2009 and Turian et al. 2010 take them, and pairs of neighbours."""
+
+SEGMENT_CLUSTER_TEMPLATES = """
+cluster({name},4|6|10|all)({column})[b]
+cluster({name},4|6|10|all)({column})[e]
+cluster({name},4|6|10|all)({column})[b-1]
+cluster({name},4|6|10|all)({column})[e+1]
+cluster({name},6)({column})[i]
+cluster({name},6)({column})[b]/cluster({name},6)({column})[e]
+cluster({name},6)({column})[b..e]
 """
 """The same for segments."""

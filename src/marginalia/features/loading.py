@@ -10,14 +10,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from marginalia.errors import SettingsError
+from marginalia.features.clusters import cased, cluster_files
 from marginalia.features.crfpp import parse_crfpp
-from marginalia.features.list_templates import LIST_TEMPLATES
+from marginalia.features.list_templates import CLUSTER_TEMPLATES, LIST_TEMPLATES
 from marginalia.features.program import Program
 from marginalia.features.reading import Columns, nearest
-from marginalia.features.sets import SETS, load_set, with_dictionary, with_lists
+from marginalia.features.sets import SETS, check_dictionary, load_set, with_clusters, with_lists
+from marginalia.features.settings import AS_WRITTEN
 from marginalia.features.templates import parse_templates
 from marginalia.features.wapiti import parse_wapiti
 
@@ -40,25 +43,37 @@ def load_features(
     lists: Mapping[str, str] | None = None,
     list_templates: str = LIST_TEMPLATES,
     dictionary: Sequence[str] = (),
+    clusters: Mapping[str, str] | None = None,
+    cluster_templates: str = CLUSTER_TEMPLATES,
+    cluster_case: str = AS_WRITTEN,
 ) -> Program:
     """The program of a ready-made set or of a template file, for data with these columns.
 
     A name of a set means the set; write `./pos` for a file of that name. `lists` (name: file) adds
-    templates, `list_templates` of each, for phrase lists, matched against the first column; so does each
-    label of a `dictionary`.
+    templates, `list_templates` of each, for phrase lists, matched against the first column; so do each
+    label of a `dictionary` and, with `cluster_templates`, the `clusters` (name: file). Lists and clusters
+    that the set or the file looks at itself, by name or by `*`, add none.
     """
     if not columns:
         raise SettingsError("features need data with at least one column.")
+    check_dictionary(dictionary, lists or {})
+    all_lists = {**(lists or {}), **dict.fromkeys(dictionary, "")}
+    files = cluster_files(clusters or {}, cluster_case)
+    onto = Program((), (), lists=all_lists, clusters=files)
     if name_or_path in SETS:
-        program = load_set(name_or_path, columns, label)
+        program = load_set(name_or_path, columns, label, onto)
     else:
-        program = load_file(Path(name_or_path), Columns(columns, label))
-    program = with_lists(program, lists or {}, columns[0], list_templates)
-    return with_dictionary(program, dictionary, columns[0], list_templates)
+        program = load_file(Path(name_or_path), Columns(columns, label), onto)
+    seen = {(a.function, a.argument.partition(",")[0]) for a in program.attributes}
+    new_lists = {name: path for name, path in all_lists.items() if ("list", name) not in seen}
+    new_files = {name: file for name, file in files.items() if ("cluster", name) not in seen}
+    program = with_lists(program, new_lists, columns[0], list_templates)
+    program = with_clusters(program, new_files, columns[0], cluster_templates)
+    return replace(program, dictionary=tuple(dictionary), clusters=cased(program.clusters, cluster_case))
 
 
-def load_file(path: Path, columns: Columns) -> Program:
-    """The program of a template file of any kind."""
+def load_file(path: Path, columns: Columns, onto: Program | None = None) -> Program:
+    """The program of a template file of any kind; one in our language may look at what `onto` declares."""
     if not path.is_file():
         raise SettingsError(
             f"features: '{path}' is neither a ready-made set nor a template file. {nearest(str(path), SETS)}"
@@ -73,7 +88,7 @@ def load_file(path: Path, columns: Columns) -> Program:
     elif kind == "wapiti":
         program = parse_wapiti(text, columns, file=str(path))
     else:
-        program = parse_templates(text, columns, file=str(path), folder=path.parent)
+        program = parse_templates(text, columns, file=str(path), folder=path.parent, onto=onto)
     if not program.templates:
         raise SettingsError(f"{path}: there is no template in this file.")
     return program

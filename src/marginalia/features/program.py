@@ -17,11 +17,19 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from marginalia.errors import ModelError
 
 VERSION = 3  # of templates of items; 2: explicit attributes; a program without either is of version 1
+CLUSTERS_VERSION = 4  # of templates that look at word clusters
+
+
+class ClusterFile(NamedTuple):
+    """A file of word clusters; `any_case`: a word that it does not have as written is sought in any case."""
+
+    path: str
+    any_case: bool = False
 
 
 @dataclass(frozen=True)
@@ -30,7 +38,8 @@ class Attribute:
 
     `first` ("1" at the first token of the sentence, else nothing; column and argument are empty) and `list`
     (argument: the list's name; IOB2 of the longest matches from left to right, lower-cased: "B", "I" or
-    nothing) need the whole sentence; all others are functions of one string, by `_core.evaluate_attribute`.
+    nothing) need the whole sentence; all others are functions of one string, by `_core.evaluate_attribute`,
+    or, for `cluster` (argument: the clusters' name, a comma, how many bits or `all`), by a table of words.
     """
 
     function: str
@@ -76,10 +85,11 @@ class Program:
     """A compiled template file.
 
     `lists` gives the files of the phrase lists by name; those in `dictionary` are the labels of a dictionary,
-    whose phrases may be others when the model is used. `left_out` holds the lines of a ready-made set that
-    were left out because the data lack their columns. `ends`: the plain label bigram comes with weights for
-    the labels at the sentence's ends (ours does, that of CRF++ and Wapiti does not). `explicit`: the features
-    are the attributes that come with the data, and the only template there may be is the plain label bigram.
+    whose phrases may be others when the model is used. `clusters` are files of word clusters. `left_out`
+    holds the lines of a ready-made set that were left out because the data lack their columns. `ends`: the
+    plain label bigram comes with weights for the labels at the sentence's ends (ours does, that of CRF++ and
+    Wapiti does not). `explicit`: the features are the attributes that come with the data, and the only
+    template there may be is the plain label bigram.
     """
 
     attributes: tuple[Attribute, ...]
@@ -89,6 +99,7 @@ class Program:
     ends: bool = True
     explicit: bool = False
     dictionary: tuple[str, ...] = ()
+    clusters: dict[str, ClusterFile] = field(default_factory=dict)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -103,6 +114,8 @@ class Program:
     def to_json(self) -> str:
         """The program as compact text, for a model's metadata."""
         version: dict[str, Any] = {"version": VERSION if self.of_items else 1}
+        if self.clusters:
+            version = {"version": CLUSTERS_VERSION}
         if self.explicit:
             version = {"version": 2, "explicit": True}
         return json.dumps(
@@ -114,6 +127,7 @@ class Program:
                 "left_out": self.left_out,
                 "ends": self.ends,
                 **({"dictionary": self.dictionary} if self.dictionary else {}),
+                **({"clusters": self.clusters} if self.clusters else {}),
             },
             ensure_ascii=False,
             separators=(",", ":"),
@@ -125,6 +139,8 @@ class Program:
         try:
             data = json.loads(text)
             expected = (2,) if data.get("explicit") else (1, VERSION)
+            if data.get("clusters"):
+                expected = (CLUSTERS_VERSION,)
             if data["version"] not in expected:
                 raise ModelError(
                     f"the template program has version {data['version']}, expected {expected[0]}"
@@ -138,7 +154,12 @@ class Program:
             left_out = tuple(map(str, data["left_out"]))
             explicit = bool(data.get("explicit", False))
             dictionary = tuple(map(str, data.get("dictionary", ())))
-            program = cls(attributes, templates, lists, left_out, bool(data["ends"]), explicit, dictionary)
+            clusters = {
+                str(name): ClusterFile(str(path), bool(any_case))
+                for name, (path, any_case) in data.get("clusters", {}).items()
+            }
+            ends = bool(data["ends"])
+            program = cls(attributes, templates, lists, left_out, ends, explicit, dictionary, clusters)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise ModelError(f"the template program is damaged: {error!r}") from error
         program._check()
@@ -147,6 +168,9 @@ class Program:
     def _check(self) -> None:
         if unknown := set(self.dictionary) - self.lists.keys():
             raise ModelError(f"the template program is damaged: no list '{min(unknown)}'")
+        named = {a.argument.partition(",")[0] for a in self.attributes if a.function == "cluster"}
+        if unknown := named - self.clusters.keys():
+            raise ModelError(f"the template program is damaged: no clusters '{min(unknown)}'")
         if self.explicit and any(not isinstance(p, str) for t in self.templates for p in t.pieces):
             raise ModelError("the template program is damaged: templates beside explicit attributes")
         for template in self.templates:
@@ -197,6 +221,7 @@ class ProgramBuilder:
         self._attributes = {a: i for i, a in enumerate(self._program.attributes)}
         self._templates = list(self._program.templates)
         self.lists = dict(self._program.lists)
+        self.clusters = dict(self._program.clusters)
 
     def value(self, attribute: Attribute, offset: int, anchor: str = "") -> Value:
         """An attribute at an offset from the current token, or from an anchor in a segment; `_B-1`, `_B+1`…
@@ -229,5 +254,6 @@ class ProgramBuilder:
             attributes=tuple(self._attributes),
             templates=tuple(self._templates),
             lists=dict(self.lists),
+            clusters=dict(self.clusters),
             left_out=self._program.left_out + left_out,
         )

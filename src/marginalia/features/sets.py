@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from marginalia.errors import SettingsError
 from marginalia.features.list_templates import LIST_TEMPLATES
-from marginalia.features.program import Program
+from marginalia.features.program import ClusterFile, Program
 from marginalia.features.reading import Columns
 from marginalia.features.templates import parse_templates
 
@@ -37,10 +37,11 @@ def text_of_set(name: str) -> str:
     return (resources.files("marginalia.features") / "sets" / f"{name}.txt").read_text(encoding="utf-8")
 
 
-def load_set(name: str, columns: Sequence[str], label: str) -> Program:
-    """A ready-made set for data with these columns; an error if nothing of it applies to them."""
+def load_set(name: str, columns: Sequence[str], label: str, onto: Program | None = None) -> Program:
+    """A ready-made set for data with these columns; an error if nothing of it applies to them. It may look
+    at all lists and clusters that `onto` declares."""
     known = Columns(columns, label, {"word": columns[0]})
-    program = parse_templates(text_of_set(name), known, file=f"set '{name}'", skip_missing=True)
+    program = parse_templates(text_of_set(name), known, file=f"set '{name}'", onto=onto, skip_missing=True)
     if not program.attributes:
         raise SettingsError(f"the feature set '{name}' uses no column of the data: {', '.join(columns)}.")
     return program
@@ -49,18 +50,28 @@ def load_set(name: str, columns: Sequence[str], label: str) -> Program:
 _UNNAMED = re.compile(r'[\s()"#]|^$')  # what cannot be the name of a list in templates
 
 
-def with_dictionary(program: Program, labels: Sequence[str], column: str, templates: str) -> Program:
-    """The program with a phrase list for each label of a dictionary, which `Program.dictionary` names."""
+def check_dictionary(labels: Sequence[str], lists: Mapping[str, str]) -> None:
+    """An error unless each label of a dictionary can be the name of a list beside these."""
     for label in labels:
         if _UNNAMED.search(label):
             raise SettingsError(
                 f"dictionary: found the label '{label}'; a dictionary to learn with has labels without "
                 "blanks, brackets, quotation marks or #."
             )
-        if label in program.lists:
+        if label in lists:
             raise SettingsError(f"dictionary: there is a list '{label}' already, which is one of its labels.")
-    made = with_lists(program, dict.fromkeys(labels, ""), column, templates)
-    return replace(made, dictionary=tuple(labels))
+
+
+def with_clusters(
+    program: Program, clusters: Mapping[str, ClusterFile], column: str, templates: str
+) -> Program:
+    """The program with templates for word clusters, of the words of a column."""
+    known = Columns((column,), label="", aliases={})
+    for name, file in clusters.items():
+        text = templates.format(name=name, column="token")
+        onto = replace(program, clusters={**program.clusters, name: file})
+        program = parse_templates(text, known, file=f"clusters '{name}'", onto=onto)
+    return program
 
 
 def with_lists(

@@ -7,6 +7,8 @@ r"""Our template language: a template a line, `#` begins a comment.
     edge: pos[0]               seen with the labels of two tokens; `both:` makes it a node feature as well
     edge:                      the plain label bigram; `node:` alone is the plain label
     list people = people.txt   a list of phrases, one a line, beside the template file: list(people)(word)[0]
+    clusters wsj = brown.txt   word clusters, a word with its path a line: cluster(wsj,4|6|all)(word)[0]
+    list(*)(word)[0]           one template for each list there is; cluster(*,4)(word)[0] for all clusters
 
 For segments (`--structure segments`), offsets are counted from a place in the segment:
 
@@ -46,6 +48,7 @@ Ll, other L, Nd, M):
     test("regex")(c)    true or false: does the expression match somewhere?
     match("regex")(c)   the leftmost part that matches, else empty; lower-match("regex")(c): in lower case
     list(name)(c)       B or I inside the longest matches of a list's phrases, ignoring case; absent outside
+    cluster(name,n)(c)  the first n bits (or all) of the path of a word's cluster; absent for unknown words
     first               1 at the first token of the sentence, absent elsewhere: first[0]
 
 Word-form classes, after Bikel et al. 1999; a word may be of several: `two-digits` and `four-digits`
@@ -70,8 +73,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from marginalia.features.program import Attribute, Program, ProgramBuilder, Value
+from marginalia.features.clusters import cluster_arguments
+from marginalia.features.program import Attribute, ClusterFile, Program, ProgramBuilder, Value
 from marginalia.features.reading import Columns, Line, check_argument, lines, nearest
+from marginalia.features.wildcards import expanded
 
 FORMS = {
     "lower": "lower(word)[0]",
@@ -88,6 +93,7 @@ FORMS = {
     "match": 'match("^\\d*")(word)[0]',
     "lower-match": 'lower-match("\\a*$")(word)[0]',
     "list": "list(name)(word)[0]",
+    "cluster": "cluster(name,4)(word)[0]",
     "first": "first[0]",
 }
 """Every function, by an example of its use."""
@@ -104,7 +110,9 @@ _LENGTH = re.compile(r"length\s*(?:\(\s*(\d+)\s*\))?(?=\s*(?:/|#|$))")
 _DEFAULT_LENGTH = 5
 _MOST_LENGTH = 1000
 _SCOPE = re.compile(r"\s*(node|edge|both)\s*:")
-_DECLARATION = re.compile(r"\s*list\s+(?P<name>[^\s=(]+)\s*=\s*(?P<path>.*?)\s*(?:\s#.*)?$")
+_DECLARATION = re.compile(
+    r"\s*(?P<what>list|clusters)\s+(?P<name>[^\s=(]+)\s*=\s*(?P<path>.*?)\s*(?:\s#.*)?$"
+)
 
 
 class _Variant(NamedTuple):
@@ -164,8 +172,14 @@ class Scanner:
 
     forms = FORMS
 
-    def __init__(self, line: Line, lists: Collection[str], columns: Collection[str] = ()) -> None:
-        self.line, self.lists, self.columns, self.at = line, lists, columns, 0
+    def __init__(
+        self,
+        line: Line,
+        lists: Collection[str],
+        columns: Collection[str] = (),
+        clusters: Collection[str] = (),
+    ) -> None:
+        self.line, self.lists, self.columns, self.clusters, self.at = line, lists, columns, clusters, 0
 
     def scope(self) -> str:
         """The scope that the line begins with."""
@@ -290,6 +304,8 @@ class Scanner:
         arguments: tuple[str, ...]
         if name.endswith(("prefix", "suffix")):
             arguments = tuple(map(str, self._range("a length such as 3 or 1..4")))
+        elif name == "cluster":
+            arguments, self.at = cluster_arguments(self.line, self.at, self.clusters)
         elif '"' in self.forms[name]:
             arguments = (
                 self._read(QUOTED, f"an expression in quotation marks, as in {self.forms[name]}")[0][1:-1],
@@ -302,6 +318,8 @@ class Scanner:
         return arguments
 
     def _check(self, name: str, argument: str, start: int) -> None:
+        if name == "cluster":  # they are checked as they are read
+            return
         if name != "list":
             check_argument(name, argument, self.line, start)
         elif argument not in self.lists:
@@ -369,18 +387,30 @@ class Compiler:
             yield self.builder.value(value.attribute, value.offset, value.anchor)
 
 
-def _declared(text: str, file: str, folder: Path) -> dict[str, str]:
-    lists: dict[str, str] = {}
+def _declare(text: str, file: str, folder: Path, builder: ProgramBuilder) -> None:
+    """The files that a text names."""
+    seen = set()
     for line in lines(text, file):
         found = _DECLARATION.match(line.text)
         if not found:
             continue
-        if not NAME.fullmatch(found["name"]) or not found["path"]:
-            raise line.error(found.start("name"), "expected 'list name = file'.")
-        if found["name"] in lists:
-            raise line.error(found.start("name"), f"the list '{found['name']}' is declared twice.")
-        lists[found["name"]] = str(folder / found["path"])
-    return lists
+        what, name, path = found.group("what", "name", "path")
+        if not NAME.fullmatch(name) or not path:
+            raise line.error(found.start("name"), f"expected '{what} name = file'.")
+        if (what, name) in seen:
+            verb = "is" if what == "list" else "are"
+            raise line.error(found.start("name"), f"the {what} '{name}' {verb} declared twice.")
+        seen.add((what, name))
+        if what == "list":  # what users name is there already, and goes before
+            builder.lists.setdefault(name, str(folder / path))
+        else:
+            builder.clusters.setdefault(name, ClusterFile(str(folder / path)))
+
+
+def _template_lines(text: str, file: str, builder: ProgramBuilder) -> Iterator[Line]:
+    for line in lines(text, file):
+        if line.text.split("#")[0].strip() and not _DECLARATION.match(line.text):
+            yield from expanded(line, builder.lists, builder.clusters)
 
 
 def parse_templates(
@@ -399,12 +429,10 @@ def parse_templates(
     being errors.
     """
     builder = ProgramBuilder(onto)
-    builder.lists.update(_declared(text, file, folder or Path()))
+    _declare(text, file, folder or Path(), builder)
     compiler, left_out = Compiler(columns, builder), []
-    for line in lines(text, file):
-        if not line.text.split("#")[0].strip() or _DECLARATION.match(line.text):
-            continue
-        scanner = Scanner(line, builder.lists)
+    for line in _template_lines(text, file, builder):
+        scanner = Scanner(line, builder.lists, clusters=builder.clusters)
         scope, terms = scanner.scope(), scanner.terms()
         if skip_missing and any(term.column and not columns.find(term.column) for term in terms):
             left_out.append(line.text.strip())

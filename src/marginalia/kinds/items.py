@@ -13,7 +13,7 @@ from marginalia.corpus.source import DataSource
 from marginalia.decode.model import TrainedModel
 from marginalia.errors import SettingsError
 from marginalia.features.program import Program
-from marginalia.kinds.reader import ExampleReader, PhraseLists, Reading, check_explicit
+from marginalia.kinds.reader import ExampleReader, Reading, TablesOfWords, check_explicit
 from marginalia.model import SavedModel
 
 _NO_SPANS = {"scheme": ("auto", "none"), "encode": ("auto", "same"), "unit": ("sentence",)}
@@ -64,7 +64,7 @@ class ItemReader(ExampleReader):
             raise SettingsError(f"the model reads {', '.join(columns)}: give an item with --input FILE.")
         return {columns[0]: [text]}
 
-    def load_features(self, name: str, source: DataSource, lists: PhraseLists) -> Program:
+    def load_features(self, name: str, source: DataSource, tables: TablesOfWords) -> Program:
         """Over whole fields; the usual set looks at some values of each."""
         from marginalia.features.item_sets import load_item_features
 
@@ -75,7 +75,9 @@ class ItemReader(ExampleReader):
     def check_chosen(self, chosen: Mapping[str, object]) -> None:
         """All of them are for tokens."""
         if any(chosen.values()):
-            raise SettingsError("tasks, lists and dictionaries are for tokens, which items have not.")
+            raise SettingsError(
+                "tasks, lists, clusters and dictionaries are for tokens, which items have not."
+            )
 
     def check_data(self, data: DataSettings) -> DataSettings:
         """Classes of items spell no spans."""

@@ -26,12 +26,16 @@ class Reading(NamedTuple):
     file: str = ""  # its suffix may tell the format
 
 
-class PhraseLists(NamedTuple):
-    """Lists of phrases by name (files), the templates that look at them, and the labels of a dictionary."""
+class TablesOfWords(NamedTuple):
+    """Lists of phrases by name (files), the templates that look at them, and the labels of a dictionary; the
+    same of word clusters, and how words are looked up in them."""
 
-    files: Mapping[str, str]
-    templates: str
+    lists: Mapping[str, str]
+    list_templates: str
     labels: Sequence[str]
+    clusters: Mapping[str, str]
+    cluster_templates: str
+    cluster_case: str
 
 
 class ExampleReader(ABC):
@@ -65,11 +69,11 @@ class ExampleReader(ABC):
         """The columns of an example that is given as a text."""
 
     @abstractmethod
-    def load_features(self, name: str, source: DataSource, lists: PhraseLists) -> Program:
+    def load_features(self, name: str, source: DataSource, tables: TablesOfWords) -> Program:
         """The templates of a set or a file, for the columns of training data."""
 
     def check_chosen(self, chosen: Mapping[str, object]) -> None:  # noqa: B027
-        """An error for what was chosen of task, lists and dictionary, if that is not for such examples."""
+        """An error for what was chosen of task, lists, clusters, dictionary and is not for such examples."""
 
     def check_data(self, data: DataSettings) -> DataSettings:
         """The settings of the data as they are meant; an error for those that make no sense."""

@@ -12,7 +12,7 @@ from marginalia.corpus.source import DataSource
 from marginalia.decode.model import TrainedModel
 from marginalia.errors import DataError, SettingsError
 from marginalia.features.program import Program
-from marginalia.kinds.reader import ExampleReader, PhraseLists, Reading, check_explicit
+from marginalia.kinds.reader import ExampleReader, Reading, TablesOfWords, check_explicit
 from marginalia.model import SavedModel
 
 _LABELLED = {"jsonl": ("spans", "label"), "crfsuite": ("label",), "plain": (), "segmented": ()}
@@ -79,11 +79,11 @@ class SentenceReader(ExampleReader):
                 raise DataError(f"TEXT: token {number}: found '{'/'.join(row)}', expected {form}")
         return {name: [row[i] for row in rows] for i, name in enumerate(columns)}
 
-    def load_features(self, name: str, source: DataSource, lists: PhraseLists) -> Program:
-        """With templates that look at phrase lists."""
+    def load_features(self, name: str, source: DataSource, tables: TablesOfWords) -> Program:
+        """With templates that look at phrase lists and clusters."""
         from marginalia.features.loading import load_features
 
-        return load_features(name, source.layout.columns, source.layout.label, *lists)
+        return load_features(name, source.layout.columns, source.layout.label, *tables)
 
 
 SENTENCES = SentenceReader()

@@ -37,6 +37,7 @@ def train(
     format: str | None = None,
     options: Mapping[str, Any] | None = None,
     lists: Mapping[str, str] | None = None,
+    clusters: Mapping[str, str] | None = None,
     dictionary: Dictionary | str | os.PathLike[str] | Mapping[Any, Any] | None = None,
     seed: int = 1,
     threads: int = 1,
@@ -50,11 +51,12 @@ def train(
     its attributes, as a list of strings or a dictionary.
 
     `task`, `structure`, `features` and `learner` are names (see the documentation), `features` may be a
-    template file. `dictionary` has phrases with labels, whose matches are features; in use, the model may be
-    given another one. `start` is a model to begin with: its structure, features and labels are used.
-    `labels` are known beforehand: the model can give them even if the data have none such. `sample_weights`
-    has a number for each example. `options` are those of the files' reader, such as `{"separator": "\\t"}`.
-    All other keywords are settings, as after `--set` on the command line.
+    template file. `lists` are files of phrases by name, `clusters` files of word clusters. `dictionary` has
+    phrases with labels, whose matches are features; in use, the model may be given another one. `start` is a
+    model to begin with: its structure, features and labels are used. `labels` are known beforehand: the model
+    can give them even if the data have none such. `sample_weights` has a number for each example. `options`
+    are those of the files' reader, such as `{"separator": "\\t"}`. All other keywords are settings, as after
+    `--set` on the command line.
     """
     begin = _start(start)
     recipe = recipe_with(
@@ -65,6 +67,7 @@ def train(
         learner=learner,
         seed=seed,
         lists=lists,
+        clusters=clusters,
         dictionary=None if dictionary is None else dictionary_of(dictionary),
         settings=settings,
     )

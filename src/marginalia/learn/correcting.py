@@ -32,6 +32,7 @@ from marginalia.errors import DataError, ModelError
 from marginalia.learn.run import State, rows_of_cells
 from marginalia.learn.warm import WarmStart
 from marginalia.model import SavedModel, phrases_of
+from marginalia.model.clusters import clusters_of
 from marginalia.model.corrections import Changed, shown_tokens, with_correction
 from marginalia.model.freezing import frozen_arrays
 from marginalia.model.provenance import moved_lessons
@@ -180,7 +181,7 @@ class _Teacher:
         warm.seed(self._index)
         self._known = len(self._index) + 1
         columns = tuple(examples[0].columns)
-        program = kind.compile(saved.program, columns, phrases_of(saved))
+        program = kind.compile(saved.program, columns, phrases_of(saved), clusters_of(saved))
         extraction = kind.extraction(program, self._index, options)
         structure = kind.training(labels, saved.encoding, options, saved.program, extraction)
         self._rows = extraction.examples()

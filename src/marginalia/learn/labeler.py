@@ -33,6 +33,7 @@ _OWN = {
     "learner": "perceptron",
     "task": None,
     "lists": None,
+    "clusters": None,
     "dictionary": None,
     "seed": 1,
     "threads": 1,
@@ -64,6 +65,7 @@ class Labeler:
         learner: str = "perceptron",
         task: str | None = None,
         lists: Mapping[str, str] | None = None,
+        clusters: Mapping[str, str] | None = None,
         dictionary: Dictionary | str | os.PathLike[str] | Mapping[Any, Any] | None = None,
         seed: int = 1,
         threads: int = 1,
@@ -71,7 +73,8 @@ class Labeler:
         **more: Any,
     ) -> None:
         self.structure, self.features, self.learner, self.task = structure, features, learner, task
-        self.lists, self.dictionary, self.seed, self.threads = lists, dictionary, seed, threads
+        self.lists, self.clusters, self.dictionary = lists, clusters, dictionary
+        self.seed, self.threads = seed, threads
         self.settings = settings
         self._more: tuple[str, ...] = ()
         self.set_params(**more)

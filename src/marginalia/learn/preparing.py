@@ -14,10 +14,11 @@ from marginalia.corpus.source import Data, DataSource
 from marginalia.corpus.tokenizers import tokenizer_of
 from marginalia.decode.structures import STRUCTURES, StructureInTraining
 from marginalia.errors import DataError, SettingsError
+from marginalia.features.clusters import load_clusters
 from marginalia.features.compiling import load_phrases
 from marginalia.features.program import EXPLICIT, Program
 from marginalia.kinds import kind_of
-from marginalia.kinds.reader import PhraseLists
+from marginalia.kinds.reader import TablesOfWords
 from marginalia.learn.costs import costs_of
 from marginalia.learn.data import MakeExtraction, ReadData, TrainingSet, read_data
 from marginalia.learn.dev import DevSet
@@ -29,6 +30,7 @@ from marginalia.learn.samples import SampleWeights, class_weights_of
 from marginalia.learn.training import Training, TrainingParts
 from marginalia.learn.warm import WarmStart
 from marginalia.model import SavedModel, phrases_of
+from marginalia.model.clusters import clusters_of
 
 
 def prepare(
@@ -74,6 +76,7 @@ def prepare(
             layout=source.layout,
             program=features.program,
             phrases=features.phrases,
+            clusters=features.clusters,
             coder=read.coder,
             examples=examples,
             samples=samples,
@@ -105,20 +108,21 @@ def _training_source(source: DataSource, recipe: Recipe, start: SavedModel | Non
 
 @dataclass(frozen=True, eq=False)
 class Features:
-    """Templates with the phrases that they look for."""
+    """Templates with the phrases that they look for, and the clusters of words."""
 
     program: Program
     phrases: dict[str, _core.PhraseSet]
+    clusters: dict[str, _core.WordClusters]
 
     @classmethod
     def of(cls, start: SavedModel) -> Features:
         """Those of a model to begin with."""
-        return cls(start.program, phrases_of(start))
+        return cls(start.program, phrases_of(start), clusters_of(start))
 
     def extraction(self, recipe: Recipe, layout: Layout) -> MakeExtraction:
         """How features are taken from data of a layout."""
         kind = STRUCTURES[recipe.structure]
-        compiled = kind.compile(self.program, layout.columns, self.phrases)
+        compiled = kind.compile(self.program, layout.columns, self.phrases, self.clusters)
         options = recipe.settings.options
         return lambda index: kind.extraction(compiled, index, options)
 
@@ -136,20 +140,28 @@ def _features_of(recipe: Recipe, source: DataSource) -> Features:
         program = _explicit(recipe)
     else:
         labels = recipe.dictionary.labels if recipe.dictionary is not None else ()
-        lists = PhraseLists(recipe.lists, structure.list_templates, labels)
-        program = kind_of(recipe.structure).reader.load_features(recipe.features, source, lists)
+        tables = TablesOfWords(
+            recipe.lists,
+            structure.list_templates,
+            labels,
+            recipe.clusters,
+            structure.cluster_templates,
+            recipe.settings.features.cluster_case,
+        )
+        program = kind_of(recipe.structure).reader.load_features(recipe.features, source, tables)
     phrases = load_phrases(program)
     if recipe.dictionary is not None:
         phrases |= recipe.dictionary.lists(tokenizer_of(layout.format, layout.options))
-    return Features(program, phrases)
+    return Features(program, phrases, load_clusters(program))
 
 
 def _explicit(recipe: Recipe) -> Program:
     """The features are those of the data; others that were asked for are refused."""
-    if recipe.own_features and (recipe.features != ATTRIBUTES or recipe.lists or recipe.dictionary):
+    tables = recipe.lists or recipe.clusters or recipe.dictionary
+    if recipe.own_features and (recipe.features != ATTRIBUTES or tables):
         raise SettingsError(
             f"features: found '{recipe.features}', but the data have explicit attributes, which are "
-            "the features: choose no task, features, lists or dictionary."
+            "the features: choose no task, features, lists, clusters or dictionary."
         )
     return EXPLICIT
 

@@ -83,6 +83,7 @@ class Recipe:
     learner: str
     seed: int
     lists: Mapping[str, str]
+    clusters: Mapping[str, str]
     settings: RunSettings
     own_features: bool = False  # were they chosen, or are they the usual ones?
     dictionary: Dictionary | None = None
@@ -96,6 +97,7 @@ def make_recipe(
     learner: str = "perceptron",
     seed: int = 1,
     lists: Mapping[str, str] | None = None,
+    clusters: Mapping[str, str] | None = None,
     dictionary: Dictionary | None = None,
     settings: Mapping[str, object] | None = None,
 ) -> Recipe:
@@ -106,10 +108,12 @@ def make_recipe(
     if dictionary is not None and not dictionary:
         raise SettingsError("dictionary: there is no phrase in it.")
     resolved = _resolved(structure, learner, chosen.settings | dict(settings or {}))
-    kind_of(structure).reader.check_chosen({"task": task, "lists": lists, "dictionary": dictionary})
-    own = bool(features or task or lists or dictionary)
+    tables = {"lists": lists, "clusters": clusters, "dictionary": dictionary}
+    kind_of(structure).reader.check_chosen({"task": task, **tables})
+    own = bool(features or task or any(tables.values()))
     features = features or STRUCTURES[structure].features or chosen.features
-    return Recipe(structure, features, learner, seed, dict(lists or {}), resolved, own, dictionary)
+    files = dict(lists or {}), dict(clusters or {})
+    return Recipe(structure, features, learner, seed, *files, resolved, own, dictionary)
 
 
 def _resolved(structure: str, learner: str, given: Mapping[str, object]) -> RunSettings:
@@ -163,11 +167,13 @@ def recipe_with(
     learner: str = "perceptron",
     seed: int = 1,
     lists: Mapping[str, str] | None = None,
+    clusters: Mapping[str, str] | None = None,
     dictionary: Dictionary | None = None,
     settings: Mapping[str, Any],
 ) -> Recipe:
     """The recipe of a run that may begin with a model: what the user gave, and what the model brings."""
-    own: dict[str, Any] = {"features": features, "lists": lists, "dictionary": dictionary}
+    own: dict[str, Any] = {"features": features, "lists": lists, "clusters": clusters}
+    own["dictionary"] = dictionary
     if structure is None:
         structure = start.structure if start is not None else "chain"
     if start is not None:

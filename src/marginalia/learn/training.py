@@ -29,6 +29,7 @@ from marginalia.learn.run import Batch, Counts, LearnerRun, Order, Round, Setup
 from marginalia.learn.samples import SampleWeights
 from marginalia.learn.warm import state_arrays
 from marginalia.model import SavedModel
+from marginalia.model.clusters import cluster_arrays
 from marginalia.model.freezing import frozen_arrays
 
 S = TypeVar("S", bound=Settings)
@@ -71,6 +72,7 @@ class TrainingParts:
     layout: Layout
     program: Program
     phrases: Mapping[str, _core.PhraseSet]
+    clusters: Mapping[str, _core.WordClusters]
     coder: LabelCoder
     examples: TrainingSet
     samples: SampleWeights
@@ -172,6 +174,7 @@ class Training:
         arrays = self._arrays(rows) | {
             f"list.{name}": phrases.states for name, phrases in self._parts.phrases.items()
         }
+        arrays |= cluster_arrays(self._parts.clusters)
         if self.recipe.settings.data.state:
             arrays |= state_arrays(self._run, self.data.index, self._passes, self._setup.structure.grows)
         width = self._setup.structure.row_width

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from marginalia.model.clusters import tables_in
 from marginalia.model.file import to_bytes
 from marginalia.model.provenance import Arrays
 from marginalia.model.saved import BLOCK, SavedModel
@@ -68,7 +69,7 @@ class Shrinker:
             listed = {"gaps": gaps}
         kept = np.abs(self._saved.arrays["constants"]) >= self._threshold(keep)
         constants = {name: self._saved.arrays[name][kept] for name in ("constant_at", "constants")}
-        lists = {name: array for name, array in self._saved.arrays.items() if name.startswith("list.")}
+        lists = tables_in(self._saved.arrays)
         arrays = self._table(rows) | extra | {"weights": codes} | listed | constants | lists
         program = replace(self._saved.program, left_out=())
         none: dict[str, Any] = {"history": [], "diagnostics": {}, "files": [], "corrections": []}

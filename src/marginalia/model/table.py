@@ -20,6 +20,7 @@ from marginalia.corpus.streams import Source, name_of, read_lines
 from marginalia.errors import DataError, ModelError
 from marginalia.features.compiling import extracted, has_ends, has_label_bigram
 from marginalia.features.program import Program
+from marginalia.model.clusters import tables_in
 from marginalia.model.constants import KINDS as CONSTANTS
 from marginalia.model.constants import ChainSettings, constant_at, constant_count, constant_place
 from marginalia.model.freezing import Cells, Features, built_arrays
@@ -98,8 +99,7 @@ def with_weights(saved: SavedModel, source: Source) -> SavedModel:
     counts = {"changed": changed, "added": len(new.keys() - old), "removed": len(old.keys() - new)}
     if not any(counts.values()):
         return saved
-    kept = {n: a for n, a in saved.arrays.items() if n.startswith("list.")}
-    edited = rebuilt(saved, new, table.names, table.edges) | kept
+    edited = rebuilt(saved, new, table.names, table.edges) | tables_in(saved.arrays)
     return replace(saved, arrays=edited, files=[], edits=[*saved.edits, counts], corrections=[])
 
 

@@ -165,12 +165,51 @@ class Phrases {
   }
 }
 
+// Words with the paths of their clusters, as hashes.
+class Clusters {
+  constructor(table, characters) {
+    const entries = numbers(table.entries, Uint32Array), paths = table.paths.split(" ");
+    this.characters = characters;
+    this.anyCase = table.any_case;
+    this.paths = new Map();
+    for (let i = 0; i < entries.length; i += 2) {
+      this.paths.set(entries[i + 1] * 65536 + (entries[i] >>> 16), paths[entries[i] & 0xffff]);
+    }
+  }
+
+  // So many first bits (or "all") of the path of a word; null for unknown words.
+  firstBits(bits, word) {
+    const path = this.path(word);
+    return path === undefined ? null : bits === "all" ? path : path.slice(0, Number(bits));
+  }
+
+  path(word) {
+    const found = this.find(word, false);
+    if (found !== undefined || !this.anyCase) return found;
+    const lower = this.characters.lower(word);
+    return this.find(lower, true) ?? this.find(lower, false);
+  }
+
+  find(text, spellings) {
+    setHash(hashOf(text));
+    if (spellings) addWord(0x9e3779b9, 0x7f4a7c15);
+    scramble();
+    return this.paths.get(high * 65536 + (low >>> 16));
+  }
+}
+
 // What the attributes of a model say of the tokens of a sentence, as hashes.
 export class Values {
   constructor(data) {
     const characters = new Characters(numbers(data.ranges, Uint32Array), numbers(data.lowers, Int32Array));
     this.attributes = data.attributes;
-    this.functions = data.attributes.map(([name, argument]) => attribute(name, argument, characters));
+    const clusters = {};
+    for (const [name, table] of Object.entries(data.clusters)) clusters[name] = new Clusters(table, characters);
+    this.functions = data.attributes.map(([name, argument]) => {
+      if (name !== "cluster") return attribute(name, argument, characters);
+      const [table, bits] = argument.split(",");
+      return (word) => clusters[table].firstBits(bits, word);
+    });
     this.lists = {};
     for (const [name, states] of Object.entries(data.lists)) {
       this.lists[name] = new Phrases(numbers(states, Uint32Array), characters);

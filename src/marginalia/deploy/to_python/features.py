@@ -6,6 +6,7 @@ import sys
 from array import array
 from base64 import b64decode
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from .text import Attributes, Characters
@@ -89,15 +90,40 @@ class Phrases:
         return out
 
 
+class Clusters:
+    """Words with the paths of their clusters, as hashes."""
+
+    SPELLINGS = 0x9E3779B97F4A7C15
+
+    def __init__(self, table: Data, characters: Characters) -> None:
+        paths = table["paths"].split()
+        self._paths = {entry >> 16: paths[entry & 0xFFFF] for entry in numbers(table["entries"], "Q")}
+        self._any_case, self._lower = table["any_case"], characters.lower
+
+    def first_bits(self, bits: str, word: str) -> str | None:
+        """So many first bits (or "all") of the path of a word; None for unknown words."""
+        path = self._path(word)
+        return path if path is None or bits == "all" else path[: int(bits)]
+
+    def _path(self, word: str) -> str | None:
+        found = self._paths.get(scrambled(hash_of(word)[0]) >> 16)
+        if found is not None or not self._any_case:
+            return found
+        hashed = hash_of(self._lower(word))[0]
+        found = self._paths.get(scrambled(hashed + self.SPELLINGS & WORD) >> 16)
+        return self._paths.get(scrambled(hashed) >> 16) if found is None else found
+
+
 class Values:
     """What the attributes of a model say of the tokens of a sentence, as hashes."""
 
     def __init__(self, data: Data) -> None:
         characters = Characters(numbers(data["ranges"], "I"), numbers(data["lowers"], "i"))
         self.attributes: list[list[str]] = data["attributes"]
+        self._clusters = {name: Clusters(table, characters) for name, table in data["clusters"].items()}
         known = Attributes(characters)
         self._functions: dict[int, Callable[[str], str | None]] = {
-            i: known.function(name, argument)
+            i: self._first_bits(argument) if name == "cluster" else known.function(name, argument)
             for i, (name, argument, _) in enumerate(self.attributes)
             if name not in ("first", "list")
         }
@@ -105,6 +131,10 @@ class Values:
             name: Phrases(numbers(states, "Q"), characters) for name, states in data["lists"].items()
         }
         self._known: dict[tuple[int, str], Hashed | None] = {}
+
+    def _first_bits(self, argument: str) -> Callable[[str], str | None]:
+        name, _, bits = argument.partition(",")
+        return partial(self._clusters[name].first_bits, bits)
 
     def of(self, columns: Mapping[str, Sequence[str]], length: int) -> list[list[Hashed | None]]:
         """[attribute][token], None where there is no value."""
