@@ -157,6 +157,30 @@ class TestFormats:
         assert run(*words, "-q")[0] == 0
         assert list(mg.load(tmp_path / "m.mg").saved.program.lists) == ["animals"]
 
+    def test_clusters(self, run: Run, data: Path, tmp_path: Path) -> None:
+        """By option, by recipe (relative to it), and both; `inspect` shows them."""
+        (tmp_path / "brown").write_text("01\tcat\t3\n01\tdog\t2\n1\tthe\t9\n")
+        recipe = (
+            "train = 'train.txt'\noutput = 'r.mg'\n[clusters]\nb = 'brown'\n[set]\ncluster-case = 'any'\n"
+        )
+        (tmp_path / "recipe.toml").write_text(recipe)
+        (tmp_path / "train.txt").write_text((data / "train.txt").read_text())
+        assert run("train", tmp_path / "recipe.toml", "--clusters", f"c={tmp_path}/brown", "-q")[0] == 0
+        code, out, _ = run("inspect", tmp_path / "r.mg", "--json")
+        facts = {"words": 3, "clusters": 2, "any_case": True}
+        assert (code, json.loads(out)["clusters"]) == (0, {"b": facts, "c": facts})
+        shown = run("inspect", tmp_path / "r.mg")[1]
+        assert "clusters  b (3 words, 2 clusters; any case); c (3 words, 2 clusters; any case)" in shown
+
+    def test_clusters_that_are_not_right(self, run: Run, data: Path, tmp_path: Path) -> None:
+        (tmp_path / "brown").write_text("01\tcat\nx1\tdog\n")
+        words = ("train", data / "train.txt", "-o", tmp_path / "m.mg", "--clusters", f"b={tmp_path}/brown")
+        code, _, errors = run(*words)
+        assert code != 0
+        assert "brown:2:1: found 'x1', expected a path of 1 to 255 bits 0 and 1" in errors
+        (tmp_path / "r.toml").write_text("train = 't'\noutput = 'm'\nclusters = 'x'\n")
+        assert "'clusters': found 'x', expected a table" in run("train", tmp_path / "r.toml")[2]
+
     def test_separator_and_comments(self, run: Run, tmp_path: Path) -> None:
         (tmp_path / "t.txt").write_text("% note\nNew York\tB-LOC\nis\tO\n\n" * 3)
         words = (

@@ -376,7 +376,8 @@ def test_the_keys_of_json_output_are_on_the_page(verb: str, tmp_path: Path) -> N
         )
         keys = {"model", "output", "table"}
     if verb == "inspect":
-        keys = keys - {"found"} | {"templates", "lists", "left_out"} | described_keys() - {"program"}
+        of_program = {"templates", "lists", "clusters", "left_out"}
+        keys = keys - {"found"} | of_program | described_keys() - {"program"}
     assert printed == keys
 
 
@@ -389,8 +390,9 @@ def described_keys() -> set[str]:
 def test_the_model_file_page_has_every_array_and_key(tmp_path: Path) -> None:
     (tmp_path / "places.txt").write_text("the garden\n")
     data = [({"word": ["in", "the", "garden"], "pos": ["IN", "DT", "NN"]}, ["O", "B-X", "I-X"])]
-    lists = {"NAME": str(tmp_path / "places.txt")}
-    model = mg.train(data, task="chunking", passes=1, lists=lists, average="vote", provenance=True).saved
+    (tmp_path / "clusters.txt").write_text("01\tgarden\n")
+    files = {"lists": {"NAME": f"{tmp_path}/places.txt"}, "clusters": {"NAME": f"{tmp_path}/clusters.txt"}}
+    model = mg.train(data, task="chunking", passes=1, **files, average="vote", provenance=True).saved
     rows = {row[0].strip("`"): row for row in rows_of("docs/model-file.md", "array")}
     assert set(rows) == {*model.arrays, "wide"}
     assert all(rows[name][1] == code_of(array) for name, array in model.arrays.items())
