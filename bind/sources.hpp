@@ -22,11 +22,17 @@ using Clusters = std::vector<std::shared_ptr<const marginalia::WordClusters>>;
 inline marginalia::Source source_of(const SourceFields& fields, const Clusters& clusters) {
   using marginalia::Source;
   const auto& [function, argument, column, list] = fields;
-  if (function == "first") return {Source::Kind::first, {}, 0, 0};
-  if (function == "list") return {Source::Kind::list, {}, column, list};
+  if (function == "first") return {Source::Kind::first, {}, 0, 0, {}};
+  if (function == "list") return {Source::Kind::list, {}, column, list, {}};
+  marginalia::DocumentAttribute document{.column = column, .list = list};
+  if (marginalia::find_document_function(function, document.function)) {
+    if (function.starts_with("elsewhere-") && function != "elsewhere-list")
+      document.n = static_cast<std::uint32_t>(std::stoul(argument));
+    return {Source::Kind::document, {}, column, list, document};
+  }
   marginalia::Attribute attribute{marginalia::function_named(function), argument};
   if (function == "cluster") attribute.clusters = clusters.at(list);
-  return {Source::Kind::column, std::move(attribute), column, 0};
+  return {Source::Kind::column, std::move(attribute), column, 0, {}};
 }
 
 inline std::vector<marginalia::Source> sources_of(const std::vector<SourceFields>& fields,

@@ -19,6 +19,24 @@ struct Comment {
 
 struct Items;  // base/items.hpp
 
+// Tells tables apart, also from those that are no more: a copy is another table.
+class TableIdentity {
+ public:
+  using Id = std::shared_ptr<const char>;
+  TableIdentity() = default;
+  TableIdentity(const TableIdentity&) {}
+  TableIdentity& operator=(const TableIdentity&) {
+    id_ = std::make_shared<const char>();
+    return *this;
+  }
+  TableIdentity(TableIdentity&&) = default;
+  TableIdentity& operator=(TableIdentity&&) = default;
+  const Id& id() const { return id_; }
+
+ private:
+  Id id_ = std::make_shared<const char>();
+};
+
 struct TokenTable {
   std::string text;                           // the bytes all fields point into
   std::uint32_t columns = 0;                  // fields per token
@@ -31,6 +49,7 @@ struct TokenTable {
   std::uint32_t line_breaks = 0;              // in the text, if it was read as lines
   std::vector<Comment> comments;              // in order of appearance
   std::shared_ptr<const Items> items;         // attributes that users made themselves; null if there are none
+  TableIdentity identity;
 
   std::size_t tokens() const { return columns == 0 ? 0 : begin.size() / columns; }
   std::size_t sentences() const { return sentence.size() - 1; }

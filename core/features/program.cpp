@@ -58,11 +58,16 @@ Program::Program(std::vector<Source> sources, std::vector<Template> templates,
     if (source.kind == Source::Kind::list) {
       if (source.list >= lists_.size() || lists_[source.list] == nullptr)
         throw std::invalid_argument("program: list out of range");
+    } else if (source.kind == Source::Kind::document) {
+      of_document_.push_back(i);
     } else {
       check(source.attribute);
       layout_[source.column].sources.push_back(i);
     }
   }
+  std::vector<DocumentAttribute> of_documents;
+  for (const std::uint32_t i : of_document_) of_documents.push_back(sources_[i].document);
+  documents_ = DocumentValues(std::move(of_documents), lists_, columns);
   for (const Template& t : templates_) {
     for (const Piece& piece : t.pieces) {
       if (piece.literal) continue;
@@ -241,6 +246,10 @@ void Program::read_grid(const TokenTable& table, std::size_t first, std::size_t 
                         ExtractionSpace& space) const {
   const std::size_t n = sources_.size();
   space.grid_.assign((last - first) * n, kAbsent);
+  if (!documents_.empty() && last > first) documents_.read(table, first, space.document_);
+  for (std::size_t k = 0; k < of_document_.size(); ++k)
+    for (std::size_t t = first; t < last; ++t)
+      space.grid_[(t - first) * n + of_document_[k]] = space.document_.hash(k, t);
   std::vector<std::uint8_t> matched;
   for (std::size_t i = 0; i < n; ++i) {
     if (sources_[i].kind == Source::Kind::first && last > first) space.grid_[i] = hash_of("1");
@@ -345,6 +354,11 @@ bool Program::value_text(std::uint32_t source, const TokenTable& table, const Ex
   if (from.kind == Source::Kind::column)
     return evaluate(from.attribute, table.field(first + at, from.column), out);
   const Hashed& value = space.grid_[at * sources_.size() + source];
+  if (from.kind == Source::Kind::document) {
+    const auto found = std::find(of_document_.begin(), of_document_.end(), source);
+    out = space.document_.text(static_cast<std::size_t>(found - of_document_.begin()), first + at);
+    return !value.absent();
+  }
   const char list_text = value.hash == hash_of("B").hash ? 'B' : 'I';
   out.assign(1, from.kind == Source::Kind::first ? '1' : list_text);
   return !value.absent();

@@ -15,6 +15,7 @@
 #include "base/table.hpp"
 #include "features/attributes.hpp"
 #include "features/bags.hpp"
+#include "features/documents.hpp"
 #include "features/groups.hpp"
 #include "features/phrases.hpp"
 
@@ -24,10 +25,11 @@ enum class Scope : std::uint8_t { node, edge };
 
 // Where an attribute's value comes from.
 struct Source {
-  enum class Kind { column, first, list } kind = Kind::column;
-  Attribute attribute;       // of a column's string
-  std::uint32_t column = 0;  // which column (column, list)
-  std::uint32_t list = 0;    // which phrase list (list)
+  enum class Kind { column, first, list, document } kind = Kind::column;
+  Attribute attribute;              // of a column's string
+  std::uint32_t column = 0;         // which column (column, list)
+  std::uint32_t list = 0;           // which phrase list (list)
+  DocumentAttribute document = {};  // of the whole document (document)
 };
 
 struct Piece {
@@ -114,9 +116,10 @@ class ExtractionSpace {
   std::string scratch_;
   std::vector<Hashed> by_source_;
   std::shared_ptr<const Items>
-      items_;              // explicit attributes of the current table; rows_ are those of their names
-  std::size_t first_ = 0;  // the current sentence's first token
-  BagSpace bags_;          // of templates over items; rows_ are those of what was found
+      items_;               // explicit attributes of the current table; rows_ are those of their names
+  std::size_t first_ = 0;   // the current sentence's first token
+  DocumentSpace document_;  // of the current sentence's document
+  BagSpace bags_;           // of templates over items; rows_ are those of what was found
 };
 
 class Program {
@@ -326,8 +329,10 @@ class Program {
   std::vector<Template> templates_;
   std::vector<Compiled> compiled_;
   std::vector<std::shared_ptr<const PhraseSet>> lists_;
-  std::vector<ColumnLayout> layout_;  // [columns]
-  std::vector<std::uint32_t> every_;  // template
+  DocumentValues documents_;
+  std::vector<std::uint32_t> of_document_;  // sources, in the order of their values in `documents_`
+  std::vector<ColumnLayout> layout_;        // [columns]
+  std::vector<std::uint32_t> every_;        // template
   TemplateGroups groups_;
   std::uint32_t columns_;
   bool has_edges_ = false;

@@ -74,7 +74,7 @@ def test_tagging_brings_no_template_languages(model_file: Path) -> None:
     )
     out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
     assert set(out.split()) == {
-        f"marginalia.features.{name}" for name in ("compiling", "list_templates", "program")
+        f"marginalia.features.{name}" for name in ("compiling", "documents", "list_templates", "program")
     }
 
 

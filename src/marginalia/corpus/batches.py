@@ -27,9 +27,15 @@ class Layout:
     columns: tuple[str, ...] = ()
     label: str = ""
     options: dict[str, Any] = field(default_factory=dict)
-    whole_documents: bool = False  # are batches to end where documents end?
+    whole_documents: bool = False  # documents are labelled at once: batches end where they end
     partial: bool = False  # may labels leave open what is right?
     items: bool = False  # are the examples whole items, with one class each (corpus/items.py)?
+    to_document_ends: bool = False  # the same for sentences that are labelled one by one
+
+    @property
+    def ends_with_documents(self) -> bool:
+        """Whether no document may be cut."""
+        return self.whole_documents or self.to_document_ends
 
 
 @dataclass(frozen=True)
@@ -51,7 +57,7 @@ def read_batches(
         return
     if layout.format == "conll":
         for block in read_blocks(
-            source, block_bytes=block_bytes, whole_documents=layout.whole_documents, **layout.options
+            source, block_bytes=block_bytes, whole_documents=layout.ends_with_documents, **layout.options
         ):
             if block.table.tokens or not need:
                 yield Batch(_named(block, layout))
@@ -61,7 +67,7 @@ def read_batches(
         return
     wanted = tuple(dict.fromkeys([*layout.columns, *need]))
     sentences = _records(source, layout, wanted, bool(need))
-    for listed in in_groups(sentences, _SENTENCES, layout.whole_documents):
+    for listed in in_groups(sentences, _SENTENCES, layout.ends_with_documents):
         present = tuple(name for name in wanted if name in listed[0].columns or name in need)
         yield Batch(pack(listed, present, name_of(source)), listed)
 

@@ -26,8 +26,9 @@ class DataSource:
 
     `data` are files, sentence records or (tokens, labels) pairs. `columns`, `label`, `format` and `options`
     of the reader may be left to the data; `layout` is what follows from all of them. `whole_documents`:
-    blocks end where documents end; `partial`: labels may leave open what is right; `stream`: files are to be
-    read again in every pass; `items`: examples are whole items with one class each. `held` are blocks in
+    documents are labelled at once, and blocks end where they end; `to_document_ends`: blocks end so, but
+    sentences are labelled one by one; `partial`: labels may leave open what is right; `stream`: files are to
+    be read again in every pass; `items`: examples are whole items with one class each. `held` are blocks in
     memory: then nothing is read, the layout is as given.
     """
 
@@ -41,6 +42,7 @@ class DataSource:
     stream: bool = False
     items: bool = False
     held: tuple[Block, ...] | None = None
+    to_document_ends: bool = False
 
     @classmethod
     def of_file(cls, path: Path, layout: Layout, held: Iterable[Block] | None = None) -> DataSource:
@@ -54,6 +56,7 @@ class DataSource:
             layout.whole_documents,
             layout.partial,
             items=layout.items,
+            to_document_ends=layout.to_document_ends,
             held=None if held is None else tuple(held),
         )
 
@@ -86,6 +89,7 @@ class DataSource:
                 self.whole_documents,
                 self.partial,
                 self.items,
+                self.to_document_ends,
             )
         if not self.paths:
             return self._packed[0]
@@ -93,7 +97,12 @@ class DataSource:
         layout = guess(self.paths[0], self.format, self.columns, self.label, options)
         if self.whole_documents and layout.format not in ("conll", "conllu"):
             raise SettingsError(f"unit=document: {layout.format} files do not tell documents apart.")
-        return replace(layout, whole_documents=self.whole_documents, partial=self.partial)
+        return replace(
+            layout,
+            whole_documents=self.whole_documents,
+            partial=self.partial,
+            to_document_ends=self.to_document_ends,
+        )
 
     def blocks(self) -> Iterator[Block]:
         """All blocks, each with a column of labels; files are read again at each call."""
@@ -142,7 +151,8 @@ class DataSource:
         data: Any = self.data
         if self.items:
             return pack_item_pairs(data, self.label, self.columns, self.partial)
-        return pack_pairs(data, self.label, self.whole_documents, self.partial)
+        whole = self.whole_documents or self.to_document_ends
+        return pack_pairs(data, self.label, whole, self.partial)
 
     def _read(self) -> Iterator[Block]:
         for path in self.paths:

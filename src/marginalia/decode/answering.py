@@ -33,6 +33,7 @@ class LabelModel(TrainedModel):
     def __init__(self, saved: SavedModel) -> None:
         super().__init__(saved)
         self._by_document = saved.settings_as(DataSettings).whole_documents
+        self._ends_with_documents = self._by_document or saved.program.of_documents
         try:
             self._shown = UserLabels(saved)
         except (DataError, SettingsError) as error:

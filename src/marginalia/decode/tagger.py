@@ -122,7 +122,7 @@ class Tagger(LabelModel):
         tokens: deque[Sequence[Sequence[Any]]] = deque()
 
         def batches() -> Iterator[Batch]:
-            options = {"explicit": self.saved.program.explicit, "whole_documents": self._by_document}
+            options = {"explicit": self.saved.program.explicit, "whole_documents": self._ends_with_documents}
             for part in batches_of(listed, self.feature_columns, self._record, **options):
                 tokens.append(part.tokens)
                 yield part.batch

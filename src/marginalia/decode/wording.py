@@ -24,6 +24,18 @@ _SUBJECTS: dict[str, str] = {
     "char-class": "the character class of {}",
     "match": "what '{a}' matches in {}",
     "cluster": "the cluster ({a}) of {}",
+    "sentence-form": "the form of the sentence of {}",
+    "sentence-number": "the number of the sentence of {}",
+    "document-first": "the first word of the document",
+    "document-case": "how the document writes {}",
+    "elsewhere-before": "neighbour {a} before {} elsewhere in the document",
+    "elsewhere-after": "neighbour {a} behind {} elsewhere in the document",
+    "elsewhere-list": "the place of {} in a phrase of the list '{a}' elsewhere in the document",
+    "first-use-before": "what stands before {} where the document has it first",
+    "first-use-after": "what stands behind {} where the document has it first",
+    "run-before": "what stands before {} in the document's longest name with it",
+    "run-after": "what stands behind {} in the document's longest name with it",
+    "run-place": "the place of {} in the document's longest name with it",
     "lower-match": "what '{a}' matches in {}, in lower case,",
 }
 _COUNTED = ("", "", "two ", "three ", "four ", "five ")

@@ -44,6 +44,8 @@ def _check(saved: SavedModel) -> None:
         raise ModelError("a model that searches by beam cannot be exported: train it with search=exact.")
     if saved.program.explicit:
         raise ModelError("a model of explicit attributes cannot be exported: what makes them is not in it.")
+    if saved.program.of_documents:
+        raise ModelError("a model whose templates look at whole documents cannot be exported.")
     if saved.settings_as(DataSettings).whole_documents:
         raise ModelError("a model of whole documents (unit=document) cannot be exported.")
 

@@ -103,7 +103,7 @@ def _sources(program: Program, columns: Sequence[str]) -> list[tuple[str, str, i
 
 def _table_of(a: Attribute, program: Program) -> tuple[str, int]:
     """The argument of an attribute in the core, and which of the lists or clusters it looks at."""
-    if a.function == "list":
+    if a.function in ("list", "elsewhere-list"):
         return a.argument, list(program.lists).index(a.argument)
     if a.function == "cluster":
         name, _, bits = a.argument.partition(",")
@@ -134,7 +134,7 @@ def extracted(program: Program) -> list[Template]:
 def looks_at_lists(program: Program, template: Template) -> bool:
     """Whether a phrase list is among what the template looks at."""
     values = (piece for piece in template.pieces if isinstance(piece, Value) and piece.attribute >= 0)
-    return any(program.attributes[value.attribute].function == "list" for value in values)
+    return any(program.attributes[value.attribute].function.endswith("list") for value in values)
 
 
 def has_label_bigram(program: Program) -> bool:

@@ -4,7 +4,7 @@ r"""Our template language for whole items (`--structure single`): a template a l
     ngrams(1..2)(text)         words and pairs of neighbouring words: one template for each length
     lower-chars(2..4)(text)    n-grams of characters, in lower case
     channel                    the value of a column
-    suffix(1..3)(word)         a function of it: those of token templates, but list, cluster and first
+    suffix(1..3)(word)         a function of it: any that needs neither a list, clusters nor neighbours
     number(price)              the column as a number: its weight counts so many times
     number(100)(price)         the same in hundreds
     words(text)/channel        values joined; one of them may be a bag
@@ -27,6 +27,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from marginalia.errors import SettingsError
+from marginalia.features.documents import DOCUMENT_FORMS
 from marginalia.features.program import Program, ProgramBuilder, Value
 from marginalia.features.reading import Columns, Line, lines, nearest
 from marginalia.features.templates import FORMS, MOST_VARIANTS, NAME, QUOTED, Scanner, Term
@@ -45,7 +46,7 @@ ITEM_FORMS = BAGS | {"number": "number(price)", "bias": "bias"}
 _PLAIN = {
     name: form.removesuffix("[0]").replace("(word)", "(channel)")
     for name, form in FORMS.items()
-    if name not in ("list", "cluster", "first")
+    if name not in ("list", "cluster", "first", *DOCUMENT_FORMS)
 }
 _FORMS = _PLAIN | ITEM_FORMS
 _ITEM = (("item", 0),)

@@ -19,7 +19,7 @@ from marginalia.features.crfpp import parse_crfpp
 from marginalia.features.list_templates import CLUSTER_TEMPLATES, LIST_TEMPLATES
 from marginalia.features.program import Program
 from marginalia.features.reading import Columns, nearest
-from marginalia.features.sets import SETS, check_dictionary, load_set, with_clusters, with_lists
+from marginalia.features.sets import SETS, check_dictionary, load_set, text_of_set, with_clusters, with_lists
 from marginalia.features.settings import AS_WRITTEN
 from marginalia.features.templates import parse_templates
 from marginalia.features.wapiti import parse_wapiti
@@ -70,6 +70,16 @@ def load_features(
     program = with_lists(program, new_lists, columns[0], list_templates)
     program = with_clusters(program, new_files, columns[0], cluster_templates)
     return replace(program, dictionary=tuple(dictionary), clusters=cased(program.clusters, cluster_case))
+
+
+def text_of_features(name_or_path: str) -> str:
+    """The templates of a set or a file as they are written; nothing if they cannot be read, or are made."""
+    if name_or_path in SETS:
+        return text_of_set(name_or_path)
+    try:
+        return Path(name_or_path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return ""  # `load_features` says why, if that is an error
 
 
 def load_file(path: Path, columns: Columns, onto: Program | None = None) -> Program:

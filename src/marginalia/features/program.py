@@ -20,9 +20,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from marginalia.errors import ModelError
+from marginalia.features.documents import DOCUMENT_FORMS
 
 VERSION = 3  # of templates of items; 2: explicit attributes; a program without either is of version 1
-CLUSTERS_VERSION = 4  # of templates that look at word clusters
+CLUSTERS_VERSION = 4  # of templates that look at word clusters or whole documents
 
 
 class ClusterFile(NamedTuple):
@@ -107,6 +108,11 @@ class Program:
         return tuple(dict.fromkeys(a.column for a in self.attributes if a.column))
 
     @property
+    def of_documents(self) -> bool:
+        """Whether features of a token depend on the rest of its document."""
+        return any(attribute.function in DOCUMENT_FORMS for attribute in self.attributes)
+
+    @property
     def of_items(self) -> bool:
         """Whether the templates are of whole items."""
         return any(template.scope == "item" for template in self.templates)
@@ -114,7 +120,7 @@ class Program:
     def to_json(self) -> str:
         """The program as compact text, for a model's metadata."""
         version: dict[str, Any] = {"version": VERSION if self.of_items else 1}
-        if self.clusters:
+        if self.clusters or self.of_documents:
             version = {"version": CLUSTERS_VERSION}
         if self.explicit:
             version = {"version": 2, "explicit": True}
@@ -139,7 +145,7 @@ class Program:
         try:
             data = json.loads(text)
             expected = (2,) if data.get("explicit") else (1, VERSION)
-            if data.get("clusters"):
+            if data.get("clusters") or any(row[0] in DOCUMENT_FORMS for row in data["attributes"]):
                 expected = (CLUSTERS_VERSION,)
             if data["version"] not in expected:
                 raise ModelError(

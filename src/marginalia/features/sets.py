@@ -22,6 +22,7 @@ SETS = (
     "collins-np",
     "ner",
     "ner-rich",
+    "ner-best",
     "characters",
     "fields",
     "segments",

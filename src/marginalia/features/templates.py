@@ -51,6 +51,10 @@ Ll, other L, Nd, M):
     cluster(name,n)(c)  the first n bits (or all) of the path of a word's cluster; absent for unknown words
     first               1 at the first token of the sentence, absent elsewhere: first[0]
 
+Functions of the whole document (docs/documents.md): sentence-form, sentence-number, document-first,
+document-case, elsewhere-before(n), elsewhere-after(n), elsewhere-list(name), first-use-before,
+first-use-after, run-before, run-after, run-place.
+
 Word-form classes, after Bikel et al. 1999; a word may be of several: `two-digits` and `four-digits`
 (exactly), `number` (only digits), `digits-letters`, `digits-dash`, `digits-slash`, `digits-comma`,
 `digits-period` (at least one digit and at least one of the other), `initial-cap` (begins with an upper-case
@@ -74,9 +78,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from marginalia.features.clusters import cluster_arguments
-from marginalia.features.program import Attribute, ClusterFile, Program, ProgramBuilder, Value
-from marginalia.features.reading import Columns, Line, check_argument, lines, nearest
-from marginalia.features.wildcards import expanded
+from marginalia.features.declarations import declare, template_lines
+from marginalia.features.documents import DOCUMENT_FORMS, MOST_NEIGHBOURS, RANKED
+from marginalia.features.program import Attribute, Program, ProgramBuilder, Value
+from marginalia.features.reading import Columns, Line, check_argument, nearest
 
 FORMS = {
     "lower": "lower(word)[0]",
@@ -95,6 +100,7 @@ FORMS = {
     "list": "list(name)(word)[0]",
     "cluster": "cluster(name,4)(word)[0]",
     "first": "first[0]",
+    **DOCUMENT_FORMS,
 }
 """Every function, by an example of its use."""
 
@@ -110,9 +116,6 @@ _LENGTH = re.compile(r"length\s*(?:\(\s*(\d+)\s*\))?(?=\s*(?:/|#|$))")
 _DEFAULT_LENGTH = 5
 _MOST_LENGTH = 1000
 _SCOPE = re.compile(r"\s*(node|edge|both)\s*:")
-_DECLARATION = re.compile(
-    r"\s*(?P<what>list|clusters)\s+(?P<name>[^\s=(]+)\s*=\s*(?P<path>.*?)\s*(?:\s#.*)?$"
-)
 
 
 class _Variant(NamedTuple):
@@ -302,8 +305,9 @@ class Scanner:
         self._rest()
         start = self.at
         arguments: tuple[str, ...]
-        if name.endswith(("prefix", "suffix")):
-            arguments = tuple(map(str, self._range("a length such as 3 or 1..4")))
+        if name.endswith(("prefix", "suffix")) or name in RANKED:
+            what = "number" if name in RANKED else "length"
+            arguments = tuple(map(str, self._range(f"a {what} such as 3 or 1..4")))
         elif name == "cluster":
             arguments, self.at = cluster_arguments(self.line, self.at, self.clusters)
         elif '"' in self.forms[name]:
@@ -320,7 +324,11 @@ class Scanner:
     def _check(self, name: str, argument: str, start: int) -> None:
         if name == "cluster":  # they are checked as they are read
             return
-        if name != "list":
+        if name in RANKED:
+            if not 1 <= int(argument) <= MOST_NEIGHBOURS:
+                expected = f"a number from 1 to {MOST_NEIGHBOURS}"
+                raise self.line.error(start, f"found {argument}, expected {expected}.")
+        elif not name.endswith("list"):
             check_argument(name, argument, self.line, start)
         elif argument not in self.lists:
             message = f"no line 'list {argument} = file' declares this list. {nearest(argument, self.lists)}"
@@ -387,32 +395,6 @@ class Compiler:
             yield self.builder.value(value.attribute, value.offset, value.anchor)
 
 
-def _declare(text: str, file: str, folder: Path, builder: ProgramBuilder) -> None:
-    """The files that a text names."""
-    seen = set()
-    for line in lines(text, file):
-        found = _DECLARATION.match(line.text)
-        if not found:
-            continue
-        what, name, path = found.group("what", "name", "path")
-        if not NAME.fullmatch(name) or not path:
-            raise line.error(found.start("name"), f"expected '{what} name = file'.")
-        if (what, name) in seen:
-            verb = "is" if what == "list" else "are"
-            raise line.error(found.start("name"), f"the {what} '{name}' {verb} declared twice.")
-        seen.add((what, name))
-        if what == "list":  # what users name is there already, and goes before
-            builder.lists.setdefault(name, str(folder / path))
-        else:
-            builder.clusters.setdefault(name, ClusterFile(str(folder / path)))
-
-
-def _template_lines(text: str, file: str, builder: ProgramBuilder) -> Iterator[Line]:
-    for line in lines(text, file):
-        if line.text.split("#")[0].strip() and not _DECLARATION.match(line.text):
-            yield from expanded(line, builder.lists, builder.clusters)
-
-
 def parse_templates(
     text: str,
     columns: Columns,
@@ -429,9 +411,9 @@ def parse_templates(
     being errors.
     """
     builder = ProgramBuilder(onto)
-    _declare(text, file, folder or Path(), builder)
+    declare(text, file, folder or Path(), builder)
     compiler, left_out = Compiler(columns, builder), []
-    for line in _template_lines(text, file, builder):
+    for line in template_lines(text, file, builder):
         scanner = Scanner(line, builder.lists, clusters=builder.clusters)
         scope, terms = scanner.scope(), scanner.terms()
         if skip_missing and any(term.column and not columns.find(term.column) for term in terms):

@@ -37,7 +37,15 @@ class SentenceReader(ExampleReader):
         kept = {name: saved.options[name] for name in format.options if name in saved.options}
         columns, label = _columns(saved, format.name, said.columns, said.label)
         data, options = saved.settings_as(DataSettings), {**kept, **said.options}
-        return Layout(format.name, columns, label, options, data.whole_documents, data.partial and labelled)
+        return Layout(
+            format.name,
+            columns,
+            label,
+            options,
+            data.whole_documents,
+            data.partial and labelled,
+            to_document_ends=saved.program.of_documents,
+        )
 
     def input_layout(self, saved: SavedModel, said: Reading) -> Layout:
         """Gold labels and tags are neither needed nor looked at."""

@@ -116,6 +116,7 @@ def source_for(saved: SavedModel, source: DataSource) -> DataSource:
         format=source.format or saved.format,
         options=saved.options if source.options is None else source.options,
         whole_documents=data.whole_documents,
+        to_document_ends=saved.program.of_documents,
         partial=data.partial,
         items=kind_of(saved.structure).reader.items,
     )

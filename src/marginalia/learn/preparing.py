@@ -16,6 +16,8 @@ from marginalia.decode.structures import STRUCTURES, StructureInTraining
 from marginalia.errors import DataError, SettingsError
 from marginalia.features.clusters import load_clusters
 from marginalia.features.compiling import load_phrases
+from marginalia.features.documents import looks_at_documents
+from marginalia.features.loading import text_of_features
 from marginalia.features.program import EXPLICIT, Program
 from marginalia.kinds import kind_of
 from marginalia.kinds.reader import TablesOfWords
@@ -100,10 +102,18 @@ def _training_source(source: DataSource, recipe: Recipe, start: SavedModel | Non
     return replace(
         source,
         whole_documents=data.whole_documents,
+        to_document_ends=_of_documents(recipe, start),
         partial=data.partial,
         stream=data.stream,
         items=kind_of(recipe.structure).reader.items,
     )
+
+
+def _of_documents(recipe: Recipe, start: SavedModel | None) -> bool:
+    """Whether the features will look at whole documents: what is read has to end with them."""
+    if start is not None:
+        return start.program.of_documents
+    return looks_at_documents(text_of_features(recipe.features))
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,32 @@
+"""Attributes that look at the whole sentence or document of a token: their names, and who uses them."""
+
+from __future__ import annotations
+
+import re
+
+DOCUMENT_FORMS = {
+    "sentence-form": "sentence-form(word)[0]",
+    "sentence-number": "sentence-number(word)[0]",
+    "document-first": "document-first(word)[0]",
+    "document-case": "document-case(word)[0]",
+    "elsewhere-before": "elsewhere-before(1)(word)[0]",
+    "elsewhere-after": "elsewhere-after(1)(word)[0]",
+    "elsewhere-list": "elsewhere-list(name)(word)[0]",
+    "first-use-before": "first-use-before(word)[0]",
+    "first-use-after": "first-use-after(word)[0]",
+    "run-before": "run-before(word)[0]",
+    "run-after": "run-after(word)[0]",
+    "run-place": "run-place(word)[0]",
+}
+"""Every function of documents, by an example of its use."""
+
+RANKED = ("elsewhere-before", "elsewhere-after")
+"""Those whose argument is a number: of the most frequent neighbour, the next one …"""
+
+MOST_NEIGHBOURS = 9
+
+
+def looks_at_documents(text: str) -> bool:
+    """Whether templates, as they are written, look at more than a sentence."""
+    used = re.compile(rf"(?<![\w-])(?:{'|'.join(DOCUMENT_FORMS)})\s*\(")
+    return any(used.search(line.split("#")[0]) for line in text.splitlines())
