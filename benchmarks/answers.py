@@ -58,7 +58,7 @@ class Timed:
 
 def answers(tagger, path: str) -> dict:
     """What is asked, as functions of the number of threads."""
-    from marginalia.cli.demanded import Demanded
+    from marginalia.cli.constraints import ConstrainedTagging
     from marginalia.cli.tag import Wanted, tag
     from marginalia.corpus.batches import Batch, Layout, read_batches
     from marginalia.decode.constraints import Constraints
@@ -71,7 +71,7 @@ def answers(tagger, path: str) -> dict:
         for one in batch.block.sentences()
     ]
     some = [Batch(batch.block) for batch in read_batches(path, layout, block_bytes=1 << 15)][:8]
-    demanded = Demanded(Constraints.of("at most 3 NP"), None)
+    constrained = ConstrainedTagging(Constraints.of("at most 3 NP"), None)
 
     def file(**more):
         return lambda threads: tag(tagger, path, layout, io.BytesIO(), threads, **more)
@@ -82,7 +82,7 @@ def answers(tagger, path: str) -> dict:
         "--confidence": file(wanted=Wanted(confidence=True)),
         "--nbest 5": file(wanted=Wanted(nbest=5)),
         "--nbest 3 --confidence": file(wanted=Wanted(nbest=3, confidence=True)),
-        "--constrain": file(demanded=demanded),
+        "--constrain": file(constrained=constrained),
         "explain --all (part)": lambda threads: list(tagger.explain_batches(some, None, threads)),
     }
 

@@ -17,39 +17,42 @@ using Sets = nb::ndarray<const std::uint8_t, nb::ndim<2>, nb::c_contig, nb::devi
 using CountFields = std::tuple<std::uint32_t, std::uint32_t, std::optional<std::uint32_t>>;
 using PairFields = std::pair<std::uint32_t, std::uint32_t>;
 
-std::vector<Rules::Pair> pairs_of(const std::vector<PairFields>& fields) {
-  std::vector<Rules::Pair> pairs;
+std::vector<ConstraintSet::Pair> pairs_of(const std::vector<PairFields>& fields) {
+  std::vector<ConstraintSet::Pair> pairs;
   for (const auto& [first, second] : fields) pairs.push_back({first, second});
   return pairs;
 }
 
-void make_rules(Rules* self, std::size_t labels, const Input<std::uint8_t>& relation, const Sets& sets,
-                std::vector<std::uint32_t> everywhere, const std::vector<CountFields>& counts,
-                const std::vector<PairFields>& orders, const std::vector<PairFields>& neighbours) {
-  Rules rules;
-  rules.labels = labels;
-  rules.relation.assign(relation.data(), relation.data() + relation.size());
+void make_constraint_set(ConstraintSet* self, std::size_t labels, const Input<std::uint8_t>& relation,
+                         const Sets& sets, std::vector<std::uint32_t> everywhere,
+                         const std::vector<CountFields>& counts, const std::vector<PairFields>& orders,
+                         const std::vector<PairFields>& neighbours) {
+  ConstraintSet constraint_set;
+  constraint_set.labels = labels;
+  constraint_set.relation.assign(relation.data(), relation.data() + relation.size());
   for (std::size_t i = 0; i < sets.shape(0); ++i) {
     const std::uint8_t* row = sets.data() + i * sets.shape(1);
-    rules.sets.emplace_back(row, row + sets.shape(1));
+    constraint_set.sets.emplace_back(row, row + sets.shape(1));
   }
-  rules.everywhere = std::move(everywhere);
-  for (const auto& [set, least, most] : counts) rules.counts.push_back({set, least, most.value_or(kNoLimit)});
-  rules.orders = pairs_of(orders);
-  rules.neighbours = pairs_of(neighbours);
-  rules.check();
-  new (self) Rules(std::move(rules));
+  constraint_set.everywhere = std::move(everywhere);
+  for (const auto& [set, least, most] : counts)
+    constraint_set.counts.push_back({set, least, most.value_or(kNoLimit)});
+  constraint_set.orders = pairs_of(orders);
+  constraint_set.neighbours = pairs_of(neighbours);
+  constraint_set.check();
+  new (self) ConstraintSet(std::move(constraint_set));
 }
 
 // [labels] How often each label of an output of one token breaks constraints on it.
-nb::ndarray<nb::numpy, std::uint32_t> violations_of_one(const Rules& rules,
+nb::ndarray<nb::numpy, std::uint32_t> violations_of_one(const ConstraintSet& constraint_set,
                                                         const Input<std::uint32_t>& tokens,
                                                         const Input<std::uint32_t>& spans) {
-  const Places places = places_from(tokens, spans);
-  const Demands demands(rules, places, 1);
+  const PlacedConstraints placed = placed_constraints_from(tokens, spans);
+  const OutputConstraints constraints(constraint_set, placed, 1);
   std::vector<std::uint32_t> violations;
   std::vector<std::size_t> broken;
-  for (std::uint32_t y = 0; y < rules.labels; ++y) violations.push_back(demands.violations({y}, broken));
+  for (std::uint32_t y = 0; y < constraint_set.labels; ++y)
+    violations.push_back(constraints.violations({y}, broken));
   return give(std::move(violations));
 }
 
@@ -57,9 +60,9 @@ nb::ndarray<nb::numpy, std::uint32_t> violations_of_one(const Rules& rules,
 
 void bind_constraints(nb::module_& m) {
   using namespace nb::literals;
-  nb::class_<Rules>(m, "Rules", "Demands on outputs, said in sets of contexts of tokens.")
-      .def("__init__", &make_rules, "labels"_a, nb::arg("relation").noconvert(), nb::arg("sets").noconvert(),
-           "everywhere"_a, "counts"_a, "orders"_a, "neighbours"_a)
+  nb::class_<ConstraintSet>(m, "ConstraintSet", "Constraints on outputs, as sets of contexts of tokens.")
+      .def("__init__", &make_constraint_set, "labels"_a, nb::arg("relation").noconvert(),
+           nb::arg("sets").noconvert(), "everywhere"_a, "counts"_a, "orders"_a, "neighbours"_a)
       .def("violations_of_one", &violations_of_one, nb::arg("tokens").noconvert(),
            nb::arg("spans").noconvert(),
            "How often each label breaks them in an output of one token, with rows of token and set, and of "

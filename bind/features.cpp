@@ -8,7 +8,7 @@
 
 #include "arrays.hpp"
 #include "bind.hpp"
-#include "features/examples.hpp"
+#include "features/example_rows.hpp"
 #include "sources.hpp"
 
 using namespace marginalia;
@@ -27,12 +27,12 @@ Template template_of(const TemplateFields& fields) {
   return result;
 }
 
-void make_program(Program* self, const std::vector<SourceFields>& sources,
-                  const std::vector<TemplateFields>& templates,
-                  std::vector<std::shared_ptr<const PhraseSet>> lists, std::uint32_t columns) {
+void make_extractor(FeatureExtractor* self, const std::vector<SourceFields>& sources,
+                    const std::vector<TemplateFields>& templates,
+                    std::vector<std::shared_ptr<const PhraseSet>> lists, std::uint32_t columns) {
   std::vector<Template> made_templates;
   for (const auto& fields : templates) made_templates.push_back(template_of(fields));
-  new (self) Program(sources_of(sources), std::move(made_templates), std::move(lists), columns);
+  new (self) FeatureExtractor(sources_of(sources), std::move(made_templates), std::move(lists), columns);
 }
 
 // (function, argument, column) of a piece; a literal is ("", text, 0).
@@ -64,27 +64,27 @@ BagPiece bag_piece_of(const BagFields& fields) {
   return piece;
 }
 
-Program bags_of(const std::vector<std::vector<BagFields>>& templates, std::uint32_t columns) {
+FeatureExtractor bags_of(const std::vector<std::vector<BagFields>>& templates, std::uint32_t columns) {
   std::vector<BagTemplate> made;
   for (const auto& fields : templates) {
     made.emplace_back();
     for (const auto& one : fields) made.back().push_back(bag_piece_of(one));
   }
-  return Program::of_bags(std::move(made), columns);
+  return FeatureExtractor::of_bags(std::move(made), columns);
 }
 
 // All features of a table as (edge, name) per token: what the key hashes stand for.
-nb::list names_of(const Program& program, const TokenTable& table) {
+nb::list names_of(const FeatureExtractor& extractor, const TokenTable& table) {
   nb::list tokens;
   ExtractionSpace space;
   std::vector<Feature> features;
   for (std::size_t t = 0; t < table.tokens(); ++t) tokens.append(nb::list());
   for (std::size_t s = 0; s < table.sentences(); ++s) {
     const std::size_t first = table.sentence[s], last = table.sentence[s + 1];
-    program.read(table, first, last, nullptr, space);
-    program.features(space, last - first, 0, last - first, features, [](std::uint64_t) {});
+    extractor.read(table, first, last, nullptr, space);
+    extractor.features(space, last - first, 0, last - first, features, [](std::uint64_t) {});
     for (const Feature& f : features) {
-      const std::string name = program.name_of(f, table, space, first, last);
+      const std::string name = extractor.name_of(f, table, space, first, last);
       if (key_of(hash_of(name).hash, f.edge) != f.key)
         throw std::logic_error("the key of feature " + name + " is not the hash of its name");
       nb::cast<nb::list>(tokens[first + f.token]).append(nb::make_tuple(f.edge, name));
@@ -127,7 +127,7 @@ nb::ndarray<nb::numpy, std::uint64_t> keys_of(const nb::bytes& names, const Inpu
   return give(std::move(keys));
 }
 
-void set_gold(Examples& examples, const Input<std::int32_t>& gold, std::uint32_t labels,
+void set_gold(ExampleRows& examples, const Input<std::int32_t>& gold, std::uint32_t labels,
               const Sets& allowed) {
   LabelSets sets = sets_of(allowed, labels);
   examples.gold = gold_of(gold, examples.tokens(), labels, sets);
@@ -148,14 +148,14 @@ void bind_features(nb::module_& m) {
       PyErr_SetString(type.ptr(), (error.what() + line).c_str());
     }
   });
-  nb::class_<Program>(m, "Program", "Templates, ready to run over token tables.")
-      .def("__init__", &make_program, "sources"_a, "templates"_a, "lists"_a, "columns"_a)
-      .def_static("of_items", &Program::of_items, "columns"_a,
+  nb::class_<FeatureExtractor>(m, "FeatureExtractor", "Templates, ready to run over token tables.")
+      .def("__init__", &make_extractor, "sources"_a, "templates"_a, "lists"_a, "columns"_a)
+      .def_static("of_items", &FeatureExtractor::of_items, "columns"_a,
                   "Features are the tables' explicit attributes.")
       .def_static(
           "of_bags", &bags_of, "templates"_a, "columns"_a,
           "Templates over items, as lists of (function, argument, column); a literal is (\"\", text, 0).")
-      .def_prop_ro("has_edges", &Program::has_edges)
+      .def_prop_ro("has_edges", &FeatureExtractor::has_edges)
       .def("names", &names_of, "table"_a, "(edge, name) of every feature of every token.");
 
   m.def("feature_keys", &keys_of, "names"_a, nb::arg("ends").noconvert(), nb::arg("edges").noconvert(),
@@ -193,31 +193,31 @@ void bind_features(nb::module_& m) {
       .def_prop_ro("keeps_names", &FeatureIndex::keeps_names)
       .def(
           "count",
-          [](FeatureIndex& index, const Program& program, const TokenTable& table) {
-            count_only(program, table, index);
+          [](FeatureIndex& index, const FeatureExtractor& extractor, const TokenTable& table) {
+            count_only(extractor, table, index);
           },
-          "program"_a, "table"_a, nb::call_guard<nb::gil_scoped_release>())
+          "extractor"_a, "table"_a, nb::call_guard<nb::gil_scoped_release>())
       .def(
           "cut",
-          [](FeatureIndex& index, std::uint32_t least, const std::vector<Examples*>& examples) {
+          [](FeatureIndex& index, std::uint32_t least, const std::vector<ExampleRows*>& examples) {
             const auto renumbered = index.cut(least);
-            for (Examples* e : examples) renumber(*e, renumbered);
+            for (ExampleRows* e : examples) renumber(*e, renumbered);
           },
           "least"_a, "examples"_a, "Drops features counted fewer than `least` times.");
 
-  nb::class_<Examples>(m, "Examples", "Sentences as feature rows.")
+  nb::class_<ExampleRows>(m, "ExampleRows", "Sentences as feature rows.")
       .def(
           "__init__",
-          [](Examples* self, bool keep_templates) {
-            new (self) Examples();
+          [](ExampleRows* self, bool keep_templates) {
+            new (self) ExampleRows();
             self->keeps_templates = keep_templates;
           },
           "keep_templates"_a = false)
-      .def_prop_ro("sentences", &Examples::sentences)
-      .def_prop_ro("tokens", &Examples::tokens)
+      .def_prop_ro("sentences", &ExampleRows::sentences)
+      .def_prop_ro("tokens", &ExampleRows::tokens)
       .def(
           "rows",
-          [](const Examples& e, std::size_t token) {
+          [](const ExampleRows& e, std::size_t token) {
             if (token >= e.tokens()) throw nb::index_error("no such token");
             std::vector<std::pair<std::uint32_t, double>> found;
             for (std::uint64_t i = e.node_end[token]; i < e.node_end[token + 1]; ++i)
@@ -226,26 +226,26 @@ void bind_features(nb::module_& m) {
           },
           "token"_a, "The rows of a token's node features, each with how often it has it.")
       .def_prop_ro(
-          "starts", [](const Examples& e) { return give(std::vector<std::uint32_t>(e.sentence)); },
+          "starts", [](const ExampleRows& e) { return give(std::vector<std::uint32_t>(e.sentence)); },
           nb::rv_policy::move)
       .def_prop_ro(
-          "gold", [](const Examples& e) { return give(std::vector<std::uint32_t>(e.gold)); },
+          "gold", [](const ExampleRows& e) { return give(std::vector<std::uint32_t>(e.gold)); },
           nb::rv_policy::move)
-      .def("reserve", &reserve, "program"_a, "tokens"_a, "Room for so many tokens.")
+      .def("reserve", &reserve, "extractor"_a, "tokens"_a, "Room for so many tokens.")
       .def(
           "add_growing",
-          [](Examples& e, const Program& p, const TokenTable& t, FeatureIndex& i) {
+          [](ExampleRows& e, const FeatureExtractor& p, const TokenTable& t, FeatureIndex& i) {
             extract_growing(p, t, i, e);
           },
-          "program"_a, "table"_a, "index"_a, nb::call_guard<nb::gil_scoped_release>())
+          "extractor"_a, "table"_a, "index"_a, nb::call_guard<nb::gil_scoped_release>())
       .def(
           "add_known",
-          [](Examples& e, const Program& p, const TokenTable& t, const FeatureIndex& i) {
+          [](ExampleRows& e, const FeatureExtractor& p, const TokenTable& t, const FeatureIndex& i) {
             extract_known(p, t, i, e);
           },
-          "program"_a, "table"_a, "index"_a, nb::call_guard<nb::gil_scoped_release>())
+          "extractor"_a, "table"_a, "index"_a, nb::call_guard<nb::gil_scoped_release>())
       .def_prop_ro(
-          "sets", [](const Examples& e) { return give_sets(e.sets); }, nb::rv_policy::move,
+          "sets", [](const ExampleRows& e) { return give_sets(e.sets); }, nb::rv_policy::move,
           "[sets, labels]: gold numbers from the number of labels on stand for these.")
       .def("set_gold", &set_gold, nb::arg("gold").noconvert(), "labels"_a,
            nb::arg("sets").noconvert() = nb::none(),

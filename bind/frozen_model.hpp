@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "arrays.hpp"
-#include "base/table.hpp"
+#include "base/token_table.hpp"
 #include "constraints.hpp"
 #include "model_arrays.hpp"
 #include "search/frozen_model.hpp"
@@ -37,43 +37,43 @@ template <class Model>
 nb::class_<BoundModel<Model>> bind_frozen_model(nb::module_& m, const char* name, const char* what) {
   using namespace nb::literals;
   using Bound = BoundModel<Model>;
-  using Program = typename Model::Program;
+  using Extractor = typename Model::Extractor;
   using Space = typename Model::Space;
   return nb::class_<Bound>(m, name, what)
       .def(
           "best",
-          [](const Bound& b, const Program& program, const marginalia::TokenTable& table, Space& space) {
+          [](const Bound& b, const Extractor& extractor, const marginalia::TokenTable& table, Space& space) {
             std::vector<std::int32_t> labels;
             {
               nb::gil_scoped_release unlocked;
-              labels = b.model.best(program, table, space);
+              labels = b.model.best(extractor, table, space);
             }
             return give(std::move(labels));
           },
-          "program"_a, "table"_a, "space"_a, "Labels of all tokens of the table.")
+          "extractor"_a, "table"_a, "space"_a, "Labels of all tokens of the table.")
       .def(
           "voted",
-          [](const Bound& b, const Program& program, const marginalia::TokenTable& table, std::size_t k,
+          [](const Bound& b, const Extractor& extractor, const marginalia::TokenTable& table, std::size_t k,
              Space& space) {
             std::vector<std::int32_t> labels;
             {
               nb::gil_scoped_release unlocked;
-              labels = b.model.voted(program, table, b.votes, k, space);
+              labels = b.model.voted(extractor, table, b.votes, k, space);
             }
             return give(std::move(labels));
           },
-          "program"_a, "table"_a, "k"_a, "space"_a,
+          "extractor"_a, "table"_a, "k"_a, "space"_a,
           "The same by vote of all versions of the weights among the k best.");
 }
 
-template <class Bound, class Program, class Space>
-nb::tuple confidences(const Bound& bound, const Program& program, const marginalia::TokenTable& table,
+template <class Bound, class Extractor, class Space>
+nb::tuple confidences(const Bound& bound, const Extractor& extractor, const marginalia::TokenTable& table,
                       const Input<std::int32_t>& labels, const Input<std::uint32_t>& sentences,
                       const marginalia::Spelling& spelling, double factor, Space& space) {
   marginalia::Confidences found;
   {
     nb::gil_scoped_release unlocked;
-    found = bound.model.confidences(program, table, view(labels), view(sentences), spelling, factor, space);
+    found = bound.model.confidences(extractor, table, view(labels), view(sentences), spelling, factor, space);
   }
   return nb::make_tuple(give(std::move(found.token)), give(std::move(found.span)),
                         give(std::move(found.span_begin)), give(std::move(found.span_end)),
@@ -85,16 +85,16 @@ template <class Model>
 void bind_label_answers(nb::class_<BoundModel<Model>>& bound) {
   using namespace nb::literals;
   using Bound = BoundModel<Model>;
-  using Program = typename Model::Program;
+  using Extractor = typename Model::Extractor;
   using Space = typename Model::Space;
   bound
-      .def("constrain", &constrain<Bound, Program, Space>, "program"_a, "table"_a,
-           nb::arg("labels").noconvert(), nb::arg("chosen").noconvert(), "rules"_a,
+      .def("constrain", &constrain<Bound, Extractor, Space>, "extractor"_a, "table"_a,
+           nb::arg("labels").noconvert(), nb::arg("chosen").noconvert(), "constraint_set"_a,
            nb::arg("tokens").noconvert(), nb::arg("spans").noconvert(), nb::arg("sentences").noconvert(),
            "space"_a,
            "The best labels of all tokens, changed where they break constraints on chosen sentences; by "
            "sentence how often they still do, and whether that is known to be the best.")
-      .def("confidences", &confidences<Bound, Program, Space>, "program"_a, "table"_a,
+      .def("confidences", &confidences<Bound, Extractor, Space>, "extractor"_a, "table"_a,
            nb::arg("labels").noconvert(), nb::arg("sentences").noconvert(), "spelling"_a, "factor"_a,
            "space"_a,
            "P(label) by token, P(span), first and last token of spans, P(output); scores times a factor.");

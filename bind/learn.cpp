@@ -7,9 +7,9 @@
 #include "base/vector.hpp"
 #include "bind.hpp"
 #include "learn/lbfgs.hpp"
-#include "search/chain.hpp"
-#include "search/segments.hpp"
-#include "search/single.hpp"
+#include "search/chain/chain.hpp"
+#include "search/segments/segments.hpp"
+#include "search/single/single.hpp"
 #include "structure.hpp"
 
 using namespace marginalia;
@@ -67,7 +67,7 @@ nb::dict state_of(const Lbfgs& optimiser) {
   return out;
 }
 
-void count_features(const BoundExamples<Segments, SegmentShape, SegmentData>& batch) {
+void count_features(const BoundBatch<Segments, SegmentShape, SegmentData>& batch) {
   nb::gil_scoped_release unlocked;
   SparseRows none;
   none.rows.resize(1);
@@ -100,73 +100,75 @@ void bind_learn(nb::module_& m) {
       },
       "The tiers of the contract by name, and what a structure that has one offers.");
 
-  nb::class_<Rule>(m, "Rule", "What an online learner does at an example.")
+  nb::class_<UpdateRule>(m, "UpdateRule", "What an online learner does at an example.")
       .def_prop_ro(
           "needs",
-          [](const Rule& rule) {
+          [](const UpdateRule& rule) {
             return names_of(std::visit([](const auto& one) { return one.needs(); }, rule));
           },
           "The tiers of the contract that it needs of a structure.")
-      .def_static("perceptron", [] { return Rule(PerceptronRule{}); })
+      .def_static("perceptron", [] { return UpdateRule(PerceptronRule{}); })
       .def_static(
-          "margin", [](double margin) { return Rule(MarginRule{margin}); }, "margin"_a)
+          "margin", [](double margin) { return UpdateRule(MarginRule{margin}); }, "margin"_a)
       .def_static(
           "passive_aggressive",
-          [](const std::string& kind, double c) { return Rule(PassiveAggressiveRule{kind_of(kind), c}); },
+          [](const std::string& kind, double c) {
+            return UpdateRule(PassiveAggressiveRule{kind_of(kind), c});
+          },
           "kind"_a, "c"_a)
       .def_static(
-          "arow", [](double r) { return Rule(ArowRule{r}); }, "r"_a)
+          "arow", [](double r) { return UpdateRule(ArowRule{r}); }, "r"_a)
       .def_static(
           "correction",
           [](double margin, bool local) {
             CorrectionRule rule;
             rule.margin = margin;
             rule.local = local;
-            return Rule(rule);
+            return UpdateRule(rule);
           },
           "margin"_a, "local"_a = false)
       .def_static(
           "gradient",
           [](double rate, double decay, double examples, bool local) {
-            return Rule(GradientRule{rate, decay, examples, local});
+            return UpdateRule(GradientRule{rate, decay, examples, local});
           },
           "rate"_a, "decay"_a, "examples"_a, "local"_a);
 
-  using ChainExamples = BoundExamples<Chain, ChainShape, ChainData>;
-  bind_examples<ChainExamples>(m, "ChainExamples")
+  using ChainBatch = BoundBatch<Chain, ChainShape, ChainData>;
+  bind_batch<ChainBatch>(m, "ChainBatch")
       .def(
           "__init__",
-          [](ChainExamples* self, const ChainShape& shape, const Examples& examples, const Costs& costs) {
-            new (self) ChainExamples(shape, ChainData{examples, costs_of(costs, shape.labels)});
+          [](ChainBatch* self, const ChainShape& shape, const ExampleRows& examples, const Costs& costs) {
+            new (self) ChainBatch(shape, ChainData{examples, costs_of(costs, shape.labels)});
           },
           "shape"_a, "examples"_a, nb::arg("costs").noconvert() = nb::none(), nb::keep_alive<1, 2>(),
           nb::keep_alive<1, 3>());
 
-  using SingleExamples = BoundExamples<Single, SingleShape, LabelData>;
-  bind_examples<SingleExamples>(m, "SingleExamples")
+  using SingleBatch = BoundBatch<Single, SingleShape, LabelData>;
+  bind_batch<SingleBatch>(m, "SingleBatch")
       .def(
           "__init__",
-          [](SingleExamples* self, const SingleShape& shape, const Examples& examples, const Costs& costs) {
+          [](SingleBatch* self, const SingleShape& shape, const ExampleRows& examples, const Costs& costs) {
             if (shape.labels == 0) throw std::invalid_argument("found no classes, expected at least one");
             if (examples.tokens() != examples.sentences())
               throw std::invalid_argument("an item is a sentence of one token");
-            new (self) SingleExamples(shape, LabelData{examples, costs_of(costs, shape.labels)});
+            new (self) SingleBatch(shape, LabelData{examples, costs_of(costs, shape.labels)});
           },
           "shape"_a, "examples"_a, nb::arg("costs").noconvert() = nb::none(), nb::keep_alive<1, 2>(),
           nb::keep_alive<1, 3>());
 
-  using SegmentBatch = BoundExamples<Segments, SegmentShape, SegmentData>;
-  bind_examples<SegmentBatch>(m, "SegmentBatch")
+  using SegmentBatch = BoundBatch<Segments, SegmentShape, SegmentData>;
+  bind_batch<SegmentBatch>(m, "SegmentBatch")
       .def(
           "__init__",
-          [](SegmentBatch* self, const SegmentShape& shape, const SegmentProgram& program,
+          [](SegmentBatch* self, const SegmentShape& shape, const SegmentExtractor& extractor,
              const SegmentExamples& examples, FeatureIndex& index, bool open, const Costs& costs) {
             if (open && index.keeps_names() && !examples.keeps_texts())
               throw std::invalid_argument("names of new features need examples that keep their texts");
-            new (self) SegmentBatch(shape, SegmentData{program, examples, index, open, examples.gold,
+            new (self) SegmentBatch(shape, SegmentData{extractor, examples, index, open, examples.gold,
                                                        examples.sets, costs_of(costs, shape.labels)});
           },
-          "shape"_a, "program"_a, "examples"_a, "index"_a, "open"_a,
+          "shape"_a, "extractor"_a, "examples"_a, "index"_a, "open"_a,
           nb::arg("costs").noconvert() = nb::none(), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(),
           nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>())
       .def("count_features", &count_features,
@@ -188,14 +190,14 @@ void bind_learn(nb::module_& m) {
       .def_prop_ro("value", &Lbfgs::value)
       .def_prop_ro("gradient_norm", &Lbfgs::gradient_norm)
       .def(
-          "tell",
+          "update",
           [](Lbfgs& o, double value, const Input<double>& gradient) {
             const std::vector<double> copy = copied(gradient);
             nb::gil_scoped_release unlocked;
-            switch (o.tell(value, copy)) {
-              case Lbfgs::Answer::evaluate:
+            switch (o.update(value, copy)) {
+              case Lbfgs::Status::evaluate:
                 return "evaluate";
-              case Lbfgs::Answer::stepped:
+              case Lbfgs::Status::stepped:
                 return "stepped";
               default:
                 return "stuck";

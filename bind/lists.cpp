@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "arrays.hpp"
-#include "base/table.hpp"
+#include "base/token_table.hpp"
 #include "bind.hpp"
 
 using marginalia::TokenTable;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "arrays.hpp"
-#include "base/table.hpp"
+#include "base/token_table.hpp"
 #include "search/vote.hpp"
 #include "weights/frozen.hpp"
 

@@ -12,9 +12,9 @@
 #include "frozen_model.hpp"
 #include "output_features.hpp"
 #include "ranked.hpp"
-#include "search/beam.hpp"
-#include "search/chain_model.hpp"
-#include "search/k_best.hpp"
+#include "search/chain/beam.hpp"
+#include "search/chain/k_best.hpp"
+#include "search/chain/model.hpp"
 
 using namespace marginalia;
 
@@ -80,16 +80,17 @@ std::shared_ptr<OwnedLattice> make_lattice(const ChainShape& shape, const Input<
 }
 
 // The lattice of a sentence under a model, which must stay alive.
-std::shared_ptr<OwnedLattice> model_lattice(const ChainModel& model, const Program& program,
+std::shared_ptr<OwnedLattice> model_lattice(const ChainModel& model, const FeatureExtractor& extractor,
                                             const TokenTable& table, std::size_t s,
                                             ChainModel::Space& space) {
-  const Lattice& lattice = model.lattice(program, table, s, space);
+  const Lattice& lattice = model.lattice(extractor, table, s, space);
   auto owned = std::make_shared<OwnedLattice>(*lattice.shape, *lattice.constants);
   owned->lattice.begin(lattice.length);
   owned->lattice.node = lattice.node;
   owned->edge_rows = space.edge_rows;
   owned->edge_end = space.edge_end;
-  if (program.has_edges()) owned->lattice.set_edges(model.edge_weights(), owned->edge_rows, owned->edge_end);
+  if (extractor.has_edges())
+    owned->lattice.set_edges(model.edge_weights(), owned->edge_rows, owned->edge_end);
   owned->lattice.finish();
   return owned;
 }
@@ -168,31 +169,32 @@ struct KBestIterator {
   }
 };
 
-using ConstrainedChains = ConstrainedIterator<OwnedLattice, ChainWalks>;
+using ConstrainedChains = ConstrainedIterator<OwnedLattice, ChainPaths>;
 
 std::unique_ptr<ConstrainedChains> constrained_outputs(std::shared_ptr<OwnedLattice> owned,
-                                                       const Rules& rules, const Input<std::uint32_t>& tokens,
+                                                       const ConstraintSet& constraint_set,
+                                                       const Input<std::uint32_t>& tokens,
                                                        const Input<std::uint32_t>& spans) {
-  if (rules.labels != owned->shape.labels)
-    throw std::invalid_argument("constraints: the rules do not fit the lattice");
+  if (constraint_set.labels != owned->shape.labels)
+    throw std::invalid_argument("constraints: the constraint set does not fit the lattice");
   ViterbiSpace space;
   ScoredLabels best;
   best_of(owned->lattice, space, best);
-  const ChainWalks walks{owned->lattice};
-  return std::make_unique<ConstrainedChains>(std::move(owned), walks, best.output, rules,
-                                             places_from(tokens, spans));
+  const ChainPaths paths{owned->lattice};
+  return std::make_unique<ConstrainedChains>(std::move(owned), paths, best.output, constraint_set,
+                                             placed_constraints_from(tokens, spans));
 }
 
 using BoundChain = BoundModel<ChainModel>;
 
-nb::list features_of(const BoundChain& b, const Program& program, const TokenTable& table, std::size_t s,
-                     ChainModel::Space& space) {
+nb::list features_of(const BoundChain& b, const FeatureExtractor& extractor, const TokenTable& table,
+                     std::size_t s, ChainModel::Space& space) {
   require_sentence(table, s);
   const std::size_t first = table.sentence[s], last = table.sentence[s + 1];
   nb::list found;
-  b.model.for_features(program, table, s, space, [&](const Feature& f) {
-    const nb::object number = program.is_explicit() ? nb::none() : nb::cast(f.template_index);
-    const auto texts = program.texts_of(f, table, space.extraction, first, last);
+  b.model.for_features(extractor, table, s, space, [&](const Feature& f) {
+    const nb::object number = extractor.is_explicit() ? nb::none() : nb::cast(f.template_index);
+    const auto texts = extractor.texts_of(f, table, space.extraction, first, last);
     found.append(nb::make_tuple(f.token, f.edge, f.row, f.value, number, texts));
   });
   return found;
@@ -244,9 +246,10 @@ void bind_search(nb::module_& m) {
           [](std::shared_ptr<OwnedLattice> l) { return std::make_unique<KBestIterator>(std::move(l)); },
           nb::keep_alive<0, 1>(),
           "Iterates over (labels, score), best first, without end but that of the legal outputs.")
-      .def("constrained", &constrained_outputs, "rules"_a, nb::arg("tokens").noconvert(),
+      .def("constrained", &constrained_outputs, "constraint_set"_a, nb::arg("tokens").noconvert(),
            nb::arg("spans").noconvert(), nb::keep_alive<0, 1>(),
-           "Iterates over (labels, score) of the outputs that meet demands as well as can be, best first.")
+           "Iterates over (labels, score) of the outputs that satisfy constraints as well as can be, best "
+           "first.")
       .def(
           "score",
           [](const OwnedLattice& l, const Input<std::uint32_t>& labels) {
@@ -255,10 +258,10 @@ void bind_search(nb::module_& m) {
           },
           nb::arg("labels").noconvert(), "Score of an output; -inf if it is not legal.")
       .def(
-          "divisors",
+          "local_normalisers",
           [](const OwnedLattice& l, const Input<std::uint32_t>& labels) {
             check_labels(l, labels);
-            return give(divisors(l.lattice, labels.data()));
+            return give(local_normalisers(l.lattice, labels.data()));
           },
           nb::arg("labels").noconvert(), nb::rv_policy::move,
           "The log of what the choice of each label of an output is divided by; 0 if the shape is not local.")
@@ -287,12 +290,13 @@ void bind_search(nb::module_& m) {
   model.def(nb::new_(&make_model), "shape"_a, "arrays"_a)
       .def(
           "lattice",
-          [](const BoundChain& b, const Program& program, const TokenTable& table, std::size_t s,
+          [](const BoundChain& b, const FeatureExtractor& extractor, const TokenTable& table, std::size_t s,
              ChainModel::Space& space) {
             require_sentence(table, s);
-            return model_lattice(b.model, program, table, s, space);
+            return model_lattice(b.model, extractor, table, s, space);
           },
-          "program"_a, "table"_a, "sentence"_a, "space"_a, nb::keep_alive<0, 1>(), "Scores of one sentence.")
-      .def("features", &features_of, "program"_a, "table"_a, "sentence"_a, "space"_a,
+          "extractor"_a, "table"_a, "sentence"_a, "space"_a, nb::keep_alive<0, 1>(),
+          "Scores of one sentence.")
+      .def("features", &features_of, "extractor"_a, "table"_a, "sentence"_a, "space"_a,
            "(token, edge, row, how often, template or None, texts of its pieces) of each known feature.");
 }

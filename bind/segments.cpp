@@ -16,7 +16,7 @@
 #include "frozen_model.hpp"
 #include "output_features.hpp"
 #include "ranked.hpp"
-#include "search/segment_model.hpp"
+#include "search/segments/model.hpp"
 #include "sources.hpp"
 
 using namespace marginalia;
@@ -33,41 +33,41 @@ Anchor anchor_named(const std::string& name) {
       {"i", Anchor::inside}, {"j", Anchor::within},    {"whole", Anchor::whole}, {"length", Anchor::length}};
   for (const auto& [known, anchor] : anchors)
     if (known == name) return anchor;
-  throw std::invalid_argument("program: unknown anchor " + name);
+  throw std::invalid_argument("extractor: unknown anchor " + name);
 }
 
-void make_program(SegmentProgram* self, const std::vector<SourceFields>& sources,
-                  const std::vector<std::vector<PieceFields>>& templates,
-                  std::vector<std::shared_ptr<const PhraseSet>> lists, std::uint32_t columns) {
+void make_extractor(SegmentExtractor* self, const std::vector<SourceFields>& sources,
+                    const std::vector<std::vector<PieceFields>>& templates,
+                    std::vector<std::shared_ptr<const PhraseSet>> lists, std::uint32_t columns) {
   std::vector<SegmentTemplate> made;
   for (const auto& fields : templates) {
     made.emplace_back();
     for (const auto& [text, source, offset, anchor, before, after] : fields)
       made.back().push_back({anchor_named(anchor), text, source, offset, before, after});
   }
-  new (self) SegmentProgram(sources_of(sources), std::move(made), std::move(lists), columns);
+  new (self) SegmentExtractor(sources_of(sources), std::move(made), std::move(lists), columns);
 }
 
 // (token or None, name) of each feature of a segment, where the token is told for features of tokens.
-nb::list names_of(const SegmentProgram& program, const TokenTable& table, std::size_t s, std::size_t begin,
-                  std::size_t last) {
+nb::list names_of(const SegmentExtractor& extractor, const TokenTable& table, std::size_t s,
+                  std::size_t begin, std::size_t last) {
   require_sentence(table, s);
   const std::size_t first = table.sentence[s], length = table.sentence[s + 1] - first;
   if (begin > last || last >= length) throw nb::index_error("no such segment");
   ExtractionSpace space;
   SegmentValues x;
-  program.read(table, first, first + length, nullptr, space, x);
-  const std::vector<std::string> texts = program.texts(table, first, first + length, space);
+  extractor.read(table, first, first + length, nullptr, space, x);
+  const std::vector<std::string> texts = extractor.texts(table, first, first + length, space);
   nb::list names;
-  program.for_segment(x, begin, last, [&](std::uint64_t key, const SegmentProgram::Origin& origin) {
+  extractor.for_segment(x, begin, last, [&](std::uint64_t key, const SegmentExtractor::Origin& origin) {
     const auto text_at = [&](std::size_t token, std::uint32_t source) -> const std::string& {
-      return texts[token * program.sources() + source];
+      return texts[token * extractor.sources() + source];
     };
     const std::string name = origin.item != nullptr ? std::string(table.items->name(origin.item->name))
-                                                    : program.name(origin, length, text_at);
+                                                    : extractor.name(origin, length, text_at);
     if (key_of(hash_of(name).hash, false) != key)
       throw std::logic_error("the key of feature " + name + " is not the hash of its name");
-    names.append(nb::make_tuple(program.is_of_token(origin) ? nb::cast(origin.inner) : nb::none(), name));
+    names.append(nb::make_tuple(extractor.is_of_token(origin) ? nb::cast(origin.inner) : nb::none(), name));
   });
   return names;
 }
@@ -176,31 +176,31 @@ struct SegmentKBestIterator {
   }
 };
 
-using ConstrainedSegments = ConstrainedIterator<OwnedScores, SegmentWalks>;
+using ConstrainedSegments = ConstrainedIterator<OwnedScores, SegmentPaths>;
 
 std::unique_ptr<ConstrainedSegments> constrained_outputs(std::shared_ptr<OwnedScores> owned,
-                                                         const Rules& rules,
+                                                         const ConstraintSet& constraint_set,
                                                          const Input<std::uint32_t>& tokens,
                                                          const Input<std::uint32_t>& spans) {
-  if (rules.labels != owned->shape.labels)
-    throw std::invalid_argument("constraints: the rules do not fit the lattice");
-  const SegmentWalks walks{owned->shape, owned->constants, owned->scores};
+  if (constraint_set.labels != owned->shape.labels)
+    throw std::invalid_argument("constraints: the constraint set does not fit the lattice");
+  const SegmentPaths paths{owned->shape, owned->constants, owned->scores};
   Labels free = best_scored(*owned).output;
-  return std::make_unique<ConstrainedSegments>(std::move(owned), walks, free, rules,
-                                               places_from(tokens, spans));
+  return std::make_unique<ConstrainedSegments>(std::move(owned), paths, free, constraint_set,
+                                               placed_constraints_from(tokens, spans));
 }
 
 using BoundSegments = BoundModel<SegmentModel>;
 
-nb::list features_of(const BoundSegments& b, const SegmentProgram& program, const TokenTable& table,
+nb::list features_of(const BoundSegments& b, const SegmentExtractor& extractor, const TokenTable& table,
                      std::size_t s, const Input<std::uint32_t>& labels, SegmentModel::Space& space) {
   require_sentence(table, s);
   nb::list list;
   const Labels y(labels.data(), labels.data() + labels.size());
-  for (const SegmentModel::Found& f : b.model.features_of(program, table, s, y, space)) {
-    const SegmentProgram::Origin& from = f.origin;
-    const bool of_token = program.is_of_token(from);
-    const nb::object number = program.is_explicit() ? nb::none() : nb::cast(from.template_index);
+  for (const SegmentModel::LocatedFeature& f : b.model.features_of(extractor, table, s, y, space)) {
+    const SegmentExtractor::Origin& from = f.origin;
+    const bool of_token = extractor.is_of_token(from);
+    const nb::object number = extractor.is_explicit() ? nb::none() : nb::cast(from.template_index);
     list.append(nb::make_tuple(of_token ? from.inner : from.begin, of_token ? from.inner : from.last,
                                from.inner, f.row, f.label, from.value(), number, f.texts));
   }
@@ -213,9 +213,10 @@ BoundSegments* make_model(const SegmentShape& shape, const nb::dict& arrays) {
 
 void bind_shape_and_features(nb::module_& m) {
   using namespace nb::literals;
-  nb::class_<SegmentProgram>(m, "SegmentProgram", "Templates over segments, ready to run over token tables.")
-      .def("__init__", &make_program, "sources"_a, "templates"_a, "lists"_a, "columns"_a)
-      .def_static("of_items", &SegmentProgram::of_items, "columns"_a,
+  nb::class_<SegmentExtractor>(m, "SegmentExtractor",
+                               "Templates over segments, ready to run over token tables.")
+      .def("__init__", &make_extractor, "sources"_a, "templates"_a, "lists"_a, "columns"_a)
+      .def_static("of_items", &SegmentExtractor::of_items, "columns"_a,
                   "Features are the tables' explicit attributes.")
       .def("names", &names_of, "table"_a, "sentence"_a, "begin"_a, "last"_a,
            "(token or None, name) of every feature of a segment.");
@@ -246,8 +247,8 @@ void bind_shape_and_features(nb::module_& m) {
           "gold", [](const SegmentExamples& e) { return give(std::vector<std::uint32_t>(e.gold)); },
           nb::rv_policy::move)
       .def(
-          "add", [](SegmentExamples& e, const SegmentProgram& p, const TokenTable& t) { e.add(p, t); },
-          "program"_a, "table"_a, nb::call_guard<nb::gil_scoped_release>())
+          "add", [](SegmentExamples& e, const SegmentExtractor& p, const TokenTable& t) { e.add(p, t); },
+          "extractor"_a, "table"_a, nb::call_guard<nb::gil_scoped_release>())
       .def_prop_ro(
           "sets", [](const SegmentExamples& e) { return give_sets(e.sets); }, nb::rv_policy::move,
           "[sets, labels]: gold numbers from the number of labels on stand for these.")
@@ -269,9 +270,10 @@ void bind_scores(nb::module_& m) {
             return std::make_unique<SegmentKBestIterator>(std::move(o), k.value_or(SIZE_MAX));
           },
           "k"_a = nb::none(), "Iterates over (labels, score), best first, at most k if it is given.")
-      .def("constrained", &constrained_outputs, "rules"_a, nb::arg("tokens").noconvert(),
+      .def("constrained", &constrained_outputs, "constraint_set"_a, nb::arg("tokens").noconvert(),
            nb::arg("spans").noconvert(),
-           "Iterates over (labels, score) of the outputs that meet demands as well as can be, best first.")
+           "Iterates over (labels, score) of the outputs that satisfy constraints as well as can be, best "
+           "first.")
       .def("score", &score_output, nb::arg("labels").noconvert(),
            "Score of an output; -inf if it spells no segments.")
       .def(
@@ -301,14 +303,14 @@ void bind_model(nb::module_& m) {
   model.def(nb::new_(&make_model), "shape"_a, "arrays"_a)
       .def(
           "lattice",
-          [](const BoundSegments& b, const SegmentProgram& program, const TokenTable& table, std::size_t s,
-             SegmentModel::Space& space) {
+          [](const BoundSegments& b, const SegmentExtractor& extractor, const TokenTable& table,
+             std::size_t s, SegmentModel::Space& space) {
             require_sentence(table, s);
-            const SegmentScores& scores = b.model.scores(program, table, s, space);
+            const SegmentScores& scores = b.model.scores(extractor, table, s, space);
             return std::make_shared<OwnedScores>(b.model.shape(), b.model.constants(), scores);
           },
-          "program"_a, "table"_a, "sentence"_a, "space"_a, "Scores of one sentence.")
-      .def("features_of", &features_of, "program"_a, "table"_a, "sentence"_a, nb::arg("labels").noconvert(),
+          "extractor"_a, "table"_a, "sentence"_a, "space"_a, "Scores of one sentence.")
+      .def("features_of", &features_of, "extractor"_a, "table"_a, "sentence"_a, nb::arg("labels").noconvert(),
            "space"_a,
            "(first token, last token, token in turn, row, label, how often, template or None, texts of its "
            "pieces) of each known feature of an output.");

@@ -2,7 +2,7 @@
 
 #include "bind.hpp"
 #include "frozen_model.hpp"
-#include "search/single_model.hpp"
+#include "search/single/model.hpp"
 
 using namespace marginalia;
 
@@ -10,26 +10,27 @@ namespace {
 
 using Bound = BoundModel<SingleModel>;
 
-nb::ndarray<nb::numpy, double> scores_of(const Bound& b, const Program& program, const TokenTable& table,
-                                         SingleModel::Space& space) {
+nb::ndarray<nb::numpy, double> scores_of(const Bound& b, const FeatureExtractor& extractor,
+                                         const TokenTable& table, SingleModel::Space& space) {
   std::vector<double> all;
   {
     nb::gil_scoped_release unlocked;
     for (std::size_t s = 0; s < table.sentences(); ++s) {
-      const ClassScores& scores = b.model.scores(program, table, s, space);
+      const ClassScores& scores = b.model.scores(extractor, table, s, space);
       all.insert(all.end(), scores.begin(), scores.end());
     }
   }
   return give(std::move(all), table.sentences(), std::size_t{b.model.shape().labels});
 }
 
-nb::list features_of(const Bound& b, const Program& program, const TokenTable& table, std::size_t s,
-                     SingleModel::Space& space) {
+nb::list features_of(const Bound& b, const FeatureExtractor& extractor, const TokenTable& table,
+                     std::size_t s, SingleModel::Space& space) {
   require_sentence(table, s);
   nb::list found;
-  for (const Feature& f : b.model.known(program, table, s, space)) {
-    const nb::object number = program.is_explicit() ? nb::none() : nb::cast(f.template_index);
-    const auto texts = program.texts_of(f, table, space.extraction, table.sentence[s], table.sentence[s + 1]);
+  for (const Feature& f : b.model.known(extractor, table, s, space)) {
+    const nb::object number = extractor.is_explicit() ? nb::none() : nb::cast(f.template_index);
+    const auto texts =
+        extractor.texts_of(f, table, space.extraction, table.sentence[s], table.sentence[s + 1]);
     found.append(nb::make_tuple(f.row, f.value, number, texts));
   }
   return found;
@@ -50,7 +51,7 @@ void bind_single(nb::module_& m) {
              return make_bound_model<SingleModel>(shape, arrays, shape.labels, 0);
            }),
            "shape"_a, "arrays"_a)
-      .def("scores", &scores_of, "program"_a, "table"_a, "space"_a, "[items, classes].")
-      .def("features", &features_of, "program"_a, "table"_a, "item"_a, "space"_a,
+      .def("scores", &scores_of, "extractor"_a, "table"_a, "space"_a, "[items, classes].")
+      .def("features", &features_of, "extractor"_a, "table"_a, "item"_a, "space"_a,
            "(row, how often, template or None, texts of its pieces) of each known feature.");
 }

@@ -1,4 +1,4 @@
-// What programs of all kinds and examples of all kinds are made of.
+// What extractors of all kinds and examples of all kinds are made of.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "arrays.hpp"
-#include "features/program.hpp"
+#include "features/extractor.hpp"
 #include "features/right.hpp"
 
 using SourceFields = std::tuple<std::string, std::string, std::uint32_t, std::uint32_t>;

@@ -15,7 +15,7 @@
 #include "arrays.hpp"
 #include "learn/likelihood.hpp"
 #include "learn/margins.hpp"
-#include "learn/rules.hpp"
+#include "learn/update_rules.hpp"
 #include "search/vote.hpp"
 
 template <class T>
@@ -36,18 +36,18 @@ void append(const Output& output, std::vector<std::int32_t>& out) {
 // (`can_hide`), and whether gold fits a shape (`check_gold`, which throws); `closed(data)` are the same for
 // looking only.
 template <marginalia::Structure S, class Shape, class Data>
-class BoundExamples {
+class BoundBatch {
  public:
   static marginalia::Tiers tiers() { return marginalia::tiers_of<S>(); }
 
-  BoundExamples(const Shape& shape, Data data)
+  BoundBatch(const Shape& shape, Data data)
       : shape_(shape), examples_(std::move(data)), parts_(examples_.parts()), most_(examples_.most_row()) {}
 
   const Shape& shape() const { return shape_; }
   const Data& data() const { return examples_; }
 
   // One rule on some examples: what was counted.
-  nb::dict learn(marginalia::WeightTable& weights, const marginalia::Rule& rule,
+  nb::dict learn(marginalia::WeightTable& weights, const marginalia::UpdateRule& rule,
                  const Input<std::uint32_t>& order, std::uint64_t step, const Input<double>& sample_weights,
                  double dropout_input, double dropout_values, double dropout_features,
                  std::uint64_t dropout_seed, std::uint32_t first, double loss) const {
@@ -206,7 +206,7 @@ inline nb::typed<nb::frozenset, nb::str> names_of(marginalia::Tiers tiers) {
 
 // All methods but the constructor.
 template <class Bound>
-nb::class_<Bound> bind_examples(nb::module_& m, const char* name) {
+nb::class_<Bound> bind_batch(nb::module_& m, const char* name) {
   using namespace nb::literals;
   return nb::class_<Bound>(m, name, "A batch of examples, seen as outputs of a structure.")
       .def_static(

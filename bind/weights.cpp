@@ -28,18 +28,18 @@ nb::tuple joined_names(const FeatureIndex& index, const std::vector<std::uint32_
 }
 
 // What examples have of weights, as it was when it was asked for.
-struct Lessons {
-  std::vector<Lesson> all;
+struct Provenance {
+  std::vector<ProvenanceEntry> all;
 };
 
-nb::tuple flat_lessons(const Lessons& lessons) {
+nb::tuple flat_provenance(const Provenance& provenance) {
   std::vector<std::uint32_t> rows, outputs, examples;
   std::vector<double> parts;
-  for (const Lesson& lesson : lessons.all) {
-    rows.push_back(lesson.row);
-    outputs.push_back(lesson.output);
-    examples.push_back(lesson.example);
-    parts.push_back(lesson.part);
+  for (const ProvenanceEntry& entry : provenance.all) {
+    rows.push_back(entry.row);
+    outputs.push_back(entry.output);
+    examples.push_back(entry.example);
+    parts.push_back(entry.part);
   }
   return nb::make_tuple(give(std::move(rows)), give(std::move(outputs)), give(std::move(examples)),
                         give(std::move(parts)));
@@ -64,9 +64,9 @@ void add_votes(const WeightTable& voters, std::span<const std::uint32_t> rows, s
   out["vote_versions"] = give(std::vector<std::uint32_t>{versions});
 }
 
-void add_lessons(const Lessons& lessons, std::span<const std::uint32_t> rows, std::size_t most,
-                 std::uint32_t examples, nb::dict& out) {
-  LessonStorage kept(lessons.all, rows, most, examples);
+void add_provenance(const Provenance& provenance, std::span<const std::uint32_t> rows, std::size_t most,
+                    std::uint32_t examples, nb::dict& out) {
+  ProvenanceStorage kept(provenance.all, rows, most, examples);
   out["lesson_row_end"] = give(std::move(kept.row_end));
   out["lesson_outputs"] = give(std::move(kept.outputs));
   out["lesson_end"] = give(std::move(kept.end));
@@ -75,11 +75,11 @@ void add_lessons(const Lessons& lessons, std::span<const std::uint32_t> rows, st
   out["lesson_rest"] = give(std::move(kept.rest));
 }
 
-// The arrays of a model; with a table that keeps its log, the votes too, and with lessons the provenance:
+// The arrays of a model; with a table that keeps its log, the votes too, and with provenance the provenance:
 // rows as those of the model, and one more for the constants.
 nb::dict frozen(const SparseRows& weights, const FeatureIndex& index, std::uint32_t width,
-                const WeightTable* voters, std::uint32_t versions, const Lessons* lessons, std::size_t most,
-                std::uint32_t examples, std::uint32_t known) {
+                const WeightTable* voters, std::uint32_t versions, const Provenance* provenance,
+                std::size_t most, std::uint32_t examples, std::uint32_t known) {
   std::vector<std::uint8_t> kept;
   if (known > 0) {
     kept.resize(weights.rows.size());
@@ -93,7 +93,7 @@ nb::dict frozen(const SparseRows& weights, const FeatureIndex& index, std::uint3
   nb::dict out;
   const std::vector<std::uint32_t> rows = rows_and_constants(f.rows);
   if (voters != nullptr) add_votes(*voters, rows, versions, out);
-  if (lessons != nullptr) add_lessons(*lessons, rows, most, examples, out);
+  if (provenance != nullptr) add_provenance(*provenance, rows, most, examples, out);
   if (index.keeps_names()) {
     const nb::tuple names = joined_names(index, f.rows);
     out["names"] = names[0];
@@ -130,8 +130,8 @@ Penalty penalty_of(const std::string& kind, double rate) {
 }
 
 void make_table(WeightTable* self, std::uint32_t rows, std::uint32_t constants, const std::string& penalty,
-                double rate, bool variances, bool log, bool lessons) {
-  new (self) WeightTable(rows, constants, penalty_of(penalty, rate), variances, log, lessons);
+                double rate, bool variances, bool log, bool provenance) {
+  new (self) WeightTable(rows, constants, penalty_of(penalty, rate), variances, log, provenance);
 }
 
 // The size of each row's output space: `width` for features of the structure's outputs, squared for those of
@@ -279,10 +279,10 @@ void bind_weights(nb::module_& m) {
   nb::class_<SparseRows>(m, "SparseRows", "Weights to score with; row 0 holds the structure's constants.")
       .def("cells", &cells_of, "row"_a, "Outputs and weights of a row.")
       .def("freeze", &frozen, "index"_a, "width"_a, "voters"_a.none() = nb::none(), "versions"_a = 0,
-           "lessons"_a.none() = nb::none(), "most"_a = 0, "examples"_a = 0, "known"_a = 0,
+           "provenance"_a.none() = nb::none(), "most"_a = 0, "examples"_a = 0, "known"_a = 0,
            "The arrays of a finished model, without what is zero (but for the first rows, so many, which "
            "stay); "
-           "of the lessons at most so many of a weight (0: all), out of so many examples.")
+           "of the provenance at most so many of a weight (0: all), out of so many examples.")
       .def("flat", &flat, "Outputs and weights of all rows, and where each row ends.")
       .def("copy", [](const SparseRows& rows) { return rows; })
       .def("compact", &SparseRows::compact, "Rows without gaps.")
@@ -294,13 +294,13 @@ void bind_weights(nb::module_& m) {
                   "The mean of each weight, or of those that are not zero.")
       .def_static("sum", &sum, "all"_a, "factors"_a, "The sum of each weight, each set times its factor.");
   nb::class_<VoteStorage>(m, "Votes", "All changes of weights, by weight.");
-  nb::class_<Lessons>(m, "Lessons", "What each example has of each weight.")
-      .def("flat", &flat_lessons, "Rows, outputs, examples and parts, by row, output and example.");
+  nb::class_<Provenance>(m, "Provenance", "What each example has of each weight.")
+      .def("flat", &flat_provenance, "Rows, outputs, examples and parts, by row, output and example.");
   nb::class_<WeightTable>(m, "WeightTable", "Weights to learn.")
       .def("__init__", &make_table, "rows"_a, "constants"_a, "penalty"_a = "none", "rate"_a = 0.0,
-           "variances"_a = false, "log"_a = false, "lessons"_a = false)
+           "variances"_a = false, "log"_a = false, "provenance"_a = false)
       .def_prop_ro("current", &WeightTable::current, nb::rv_policy::reference_internal)
-      .def("settle", &WeightTable::settle_all, "steps"_a, nb::call_guard<nb::gil_scoped_release>(),
+      .def("catch_up", &WeightTable::catch_up_all, "steps"_a, nb::call_guard<nb::gil_scoped_release>(),
            "Takes all penalties that fell due.")
       .def("averaged", &WeightTable::averaged, "steps"_a, nb::call_guard<nb::gil_scoped_release>())
       .def("forget_totals", &WeightTable::forget_totals)
@@ -309,8 +309,8 @@ void bind_weights(nb::module_& m) {
                   "A table with the means of these tables' weights.")
       .def("state", &state_of, "All that further learning depends on.")
       .def(
-          "lessons", [](WeightTable& w, double steps) { return Lessons{w.lessons(steps)}; }, "steps"_a,
-          nb::call_guard<nb::gil_scoped_release>(),
+          "provenance", [](WeightTable& w, double steps) { return Provenance{w.provenance(steps)}; },
+          "steps"_a, nb::call_guard<nb::gil_scoped_release>(),
           "What each example has of each weight; of their mean after each of so many steps, if not 0.")
       .def("votes", &votes_of, "versions"_a, "The log of changes, by weight.")
       .def("restore_log", &restore_log, nb::arg("places").noconvert(), nb::arg("changes").noconvert())

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/table.hpp"
+#include "base/token_table.hpp"
 
 namespace marginalia {
 

@@ -55,7 +55,7 @@ inline std::string describe_byte(char c) {
   return std::string("found byte 0x") + digits[byte >> 4] + digits[byte & 15] + ", expected UTF-8 text";
 }
 
-// Walks over the lines of a text; [from, to) is the current one without its line break.
+// Iterates over the lines of a text; [from, to) is the current one without its line break.
 struct Lines {
   std::string_view text;
   std::size_t next;

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "base/table.hpp"
+#include "base/token_table.hpp"
 
 namespace marginalia {
 

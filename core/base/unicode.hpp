@@ -29,8 +29,8 @@ Script script_of(char32_t code);
 // Lower case as one code point; the code point itself if it has none.
 char32_t lower_of(char32_t code);
 
-// The tables themselves, for programs that must agree with us: ranges of kinds and scripts, packed as
-// tools/make_unicode_tables.py says, and (first, last, step, distance) of lower case, flat.
+// The tables themselves, for exported programs that must agree with us: ranges of kinds and scripts, packed
+// as tools/make_unicode_tables.py says, and (first, last, step, distance) of lower case, flat.
 std::vector<std::uint32_t> class_table();
 std::vector<std::int32_t> lower_table();
 

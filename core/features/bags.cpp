@@ -130,17 +130,17 @@ Bags::Bags(std::vector<BagTemplate> templates, std::uint32_t columns) : template
 
 void Bags::prepare(BagTemplate& one, std::uint32_t columns) {
   if (std::count_if(one.begin(), one.end(), [](const BagPiece& p) { return p.is_bag(); }) > 1)
-    throw std::invalid_argument("program: a template of items has two bags");
+    throw std::invalid_argument("extractor: a template of items has two bags");
   for (BagPiece& piece : one) {
     piece.hashed = hash_of(piece.text);
     if (piece.kind == Part::literal) continue;
-    if (piece.column >= columns) throw std::invalid_argument("program: column out of range");
+    if (piece.column >= columns) throw std::invalid_argument("extractor: column out of range");
     if (piece.kind == Part::column) marginalia::check(piece.attribute);
     if (piece.kind == Part::number && !(std::isfinite(piece.divisor) && piece.divisor > 0.0))
-      throw std::invalid_argument("program: found a divisor that is not above 0");
+      throw std::invalid_argument("extractor: found a divisor that is not above 0");
     if (!piece.is_bag()) continue;
     if (piece.n < 1 || piece.n > kLongestGram)
-      throw std::invalid_argument("program: found " + std::to_string(piece.n) +
+      throw std::invalid_argument("extractor: found " + std::to_string(piece.n) +
                                   " elements in a row, expected 1 to " + std::to_string(kLongestGram));
     const View view{piece.kind, piece.column, piece.lower};
     const auto known = std::find(views_.begin(), views_.end(), view);
@@ -210,7 +210,7 @@ void Bags::add_features(std::uint32_t index, const TokenTable& table, std::size_
 
 std::vector<std::string> Bags::texts_of(std::size_t found, const TokenTable& table, std::size_t first,
                                         const BagSpace& space) const {
-  const BagSpace::Found& feature = space.found.at(found);
+  const BagSpace::BagFeature& feature = space.found.at(found);
   std::vector<std::string> texts;
   for (const BagPiece& piece : templates_[feature.template_index]) {
     std::string& text = texts.emplace_back();

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/hash.hpp"
-#include "base/table.hpp"
+#include "base/token_table.hpp"
 #include "features/attributes.hpp"
 
 namespace marginalia {
@@ -51,12 +51,12 @@ void cut_characters(std::string_view text, bool lower, BagView& out);
 
 // The features of some items, by template.
 struct BagSpace {
-  struct Found {
+  struct BagFeature {
     std::uint64_t key;
     std::uint32_t item, template_index, element;
     float value;
   };
-  std::vector<Found> found;
+  std::vector<BagFeature> found;
   std::vector<BagView> views;  // [items][views]
   std::string scratch;
 };

@@ -11,9 +11,9 @@ double draw(std::uint64_t key, std::uint64_t which) {
   return static_cast<double>(scrambled(key + which * 0x9e3779b97f4a7c15ULL) >> 11) * 0x1p-53;
 }
 
-bool looks_at_hidden(const std::vector<Program::Read>& reads, std::size_t t, std::size_t length,
+bool looks_at_hidden(const std::vector<FeatureExtractor::Read>& reads, std::size_t t, std::size_t length,
                      const Hidden& hidden) {
-  for (const Program::Read& read : reads) {
+  for (const FeatureExtractor::Read& read : reads) {
     const std::size_t base = !read.absolute ? t : read.offset >= 0 ? 0 : length;
     const std::size_t at = base + static_cast<std::size_t>(read.offset);  // wraps around before the sentence
     if (at < length && hidden.value(at, read.column)) return true;
@@ -38,8 +38,8 @@ bool Hidden::leaves_out(std::uint64_t which) const {
   return draw(features_, which) < dropout_.features;
 }
 
-void thin(const Examples& examples, std::size_t i, const Dropout& dropout, std::uint64_t step,
-          Examples& out) {
+void thin(const ExampleRows& examples, std::size_t i, const Dropout& dropout, std::uint64_t step,
+          ExampleRows& out) {
   const Example x = example(examples, i);
   const Hidden hidden(dropout, step);
   const auto keep = [&](std::size_t t, std::uint32_t row, const auto& templates, std::uint64_t place) {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "features/examples.hpp"
+#include "features/example_rows.hpp"
 
 namespace marginalia {
 
@@ -40,6 +40,7 @@ class Hidden {
 };
 
 // Makes `out` example i alone, thinned. Hiding input needs examples that keep their templates.
-void thin(const Examples& examples, std::size_t i, const Dropout& dropout, std::uint64_t step, Examples& out);
+void thin(const ExampleRows& examples, std::size_t i, const Dropout& dropout, std::uint64_t step,
+          ExampleRows& out);
 
 }  // namespace marginalia

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <optional>
 
-#include "features/program.hpp"
+#include "features/extractor.hpp"
 
 namespace marginalia {
 

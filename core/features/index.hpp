@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/prefetch.hpp"
-#include "features/program.hpp"
+#include "features/extractor.hpp"
 
 namespace marginalia {
 

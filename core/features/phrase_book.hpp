@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/table.hpp"
+#include "base/token_table.hpp"
 #include "features/phrases.hpp"
 
 namespace marginalia {

@@ -21,16 +21,16 @@ void hide_items(const Hidden& hidden, SegmentValues& x) {
 
 }  // namespace
 
-void SegmentExamples::add(const SegmentProgram& program, const TokenTable& table) {
-  if (tokens() != 0 && sources_ != program.sources())
-    throw std::invalid_argument("examples: of another program");
-  sources_ = program.sources();
+void SegmentExamples::add(const SegmentExtractor& extractor, const TokenTable& table) {
+  if (tokens() != 0 && sources_ != extractor.sources())
+    throw std::invalid_argument("examples: of another extractor");
+  sources_ = extractor.sources();
   columns_.clear();
   for (std::size_t k = 0; k < sources_; ++k) {
-    const Source& source = program.source(k);
+    const Source& source = extractor.source(k);
     columns_.push_back(source.kind == Source::Kind::first ? kNoColumn : source.column);
   }
-  if (program.is_explicit()) {
+  if (extractor.is_explicit()) {
     if (table.items == nullptr) throw std::invalid_argument("examples: a table without explicit attributes");
     add_items(*table.items);
   }
@@ -38,13 +38,13 @@ void SegmentExamples::add(const SegmentProgram& program, const TokenTable& table
   SegmentValues x;
   for (std::size_t s = 0; s < table.sentences(); ++s) {
     const std::size_t first = table.sentence[s], last = table.sentence[s + 1];
-    program.read(table, first, last, nullptr, space, x);
+    extractor.read(table, first, last, nullptr, space, x);
     std::vector<std::string> texts;
     for (std::size_t k = 0; k < x.grid.size(); ++k) {
       const std::uint32_t number = number_of(x.grid[k]);
       values_.push_back(number);
       if (!keeps_texts_ || number < texts_.size()) continue;
-      if (texts.empty()) texts = program.texts(table, first, last, space);
+      if (texts.empty()) texts = extractor.texts(table, first, last, space);
       texts_.push_back(texts[k]);
     }
     matches_.insert(matches_.end(), x.matches.begin(), x.matches.end());

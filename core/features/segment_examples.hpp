@@ -10,7 +10,7 @@
 
 #include "features/dropout.hpp"
 #include "features/right.hpp"
-#include "features/segment_program.hpp"
+#include "features/segment_extractor.hpp"
 
 namespace marginalia {
 
@@ -26,8 +26,8 @@ class SegmentExamples {
   std::size_t tokens() const { return sentence.back(); }
   std::size_t length(std::size_t i) const { return sentence[i + 1] - sentence[i]; }
 
-  // Appends the table's sentences; the program must always be the same.
-  void add(const SegmentProgram& program, const TokenTable& table);
+  // Appends the table's sentences; the extractor must always be the same.
+  void add(const SegmentExtractor& extractor, const TokenTable& table);
 
   // The values of sentence i; the same, with some of them hidden.
   void values(std::size_t i, SegmentValues& out) const;

@@ -1,14 +1,14 @@
-// How `SegmentProgram` walks the features of segments.
+// How `SegmentExtractor` enumerates the features of segments.
 #pragma once
 
 #include <algorithm>
 
-#include "features/segment_program.hpp"
+#include "features/segment_extractor.hpp"
 
 namespace marginalia {
 
 template <class F>
-void SegmentProgram::for_segment(const SegmentValues& x, std::size_t begin, std::size_t last, F&& f) const {
+void SegmentExtractor::for_segment(const SegmentValues& x, std::size_t begin, std::size_t last, F&& f) const {
   std::vector<Hashed> wholes(wholes_.size());
   begin_wholes(x, begin, wholes);
   for (std::size_t t = begin + 1; t <= last; ++t) extend_wholes(x, begin, t, wholes);
@@ -32,7 +32,7 @@ void SegmentProgram::for_segment(const SegmentValues& x, std::size_t begin, std:
 }
 
 template <class F>
-void SegmentProgram::for_token(const SegmentValues& x, std::size_t t, F&& f) const {
+void SegmentExtractor::for_token(const SegmentValues& x, std::size_t t, F&& f) const {
   const auto at = [&](Part part, std::size_t inner) {
     for (const std::uint32_t i : of(part))
       feature(compiled_[i], x, {t, t, inner, false, nullptr}, 0, compiled_[i].head.hash,
@@ -54,7 +54,7 @@ void SegmentProgram::for_token(const SegmentValues& x, std::size_t t, F&& f) con
 }
 
 template <class F>
-void SegmentProgram::for_lengths(std::size_t most, F&& f) const {
+void SegmentExtractor::for_lengths(std::size_t most, F&& f) const {
   const SegmentValues nothing;
   for (std::size_t n = 1; n <= most; ++n)
     for (const std::uint32_t i : of(Part::length))
@@ -63,8 +63,8 @@ void SegmentProgram::for_lengths(std::size_t most, F&& f) const {
 }
 
 template <class F>
-void SegmentProgram::for_begin(const SegmentValues& x, std::size_t begin, std::size_t most, Scratch& scratch,
-                               F&& f) const {
+void SegmentExtractor::for_begin(const SegmentValues& x, std::size_t begin, std::size_t most,
+                                 Scratch& scratch, F&& f) const {
   for (const Part part : {Part::own, Part::grow})
     for (const std::uint32_t i : of(part)) take_lead(i, x, {begin, begin, 0, false, nullptr}, scratch);
   begin_wholes(x, begin, scratch.wholes);
@@ -89,8 +89,8 @@ void SegmentProgram::for_begin(const SegmentValues& x, std::size_t begin, std::s
 }
 
 template <class F>
-void SegmentProgram::own_features(const Compiled& t, const SegmentValues& x, const Place& place,
-                                  std::uint64_t hash, F&& f) const {
+void SegmentExtractor::own_features(const Compiled& t, const SegmentValues& x, const Place& place,
+                                    std::uint64_t hash, F&& f) const {
   if (t.inner == Anchor::none) {
     feature(t, x, place, t.lead, hash, f);
     return;
@@ -102,8 +102,8 @@ void SegmentProgram::own_features(const Compiled& t, const SegmentValues& x, con
 }
 
 template <class F>
-void SegmentProgram::for_last(const SegmentValues& x, std::size_t last, std::size_t from, Scratch& scratch,
-                              F&& f) const {
+void SegmentExtractor::for_last(const SegmentValues& x, std::size_t last, std::size_t from, Scratch& scratch,
+                                F&& f) const {
   if (of(Part::shrink).empty()) return;
   for (const std::uint32_t i : of(Part::shrink)) take_lead(i, x, {last, last, 0, false, nullptr}, scratch);
   for (std::size_t begin = last + 1; begin-- > from;)
@@ -117,8 +117,8 @@ void SegmentProgram::for_last(const SegmentValues& x, std::size_t last, std::siz
 }
 
 template <class TextAt>
-std::vector<std::string> SegmentProgram::piece_texts(const Origin& origin, std::size_t length,
-                                                     TextAt&& text_at) const {
+std::vector<std::string> SegmentExtractor::piece_texts(const Origin& origin, std::size_t length,
+                                                       TextAt&& text_at) const {
   std::vector<std::string> texts;
   for (const SegmentPiece& piece : templates_[origin.template_index]) {
     const std::ptrdiff_t where =
@@ -142,7 +142,7 @@ std::vector<std::string> SegmentProgram::piece_texts(const Origin& origin, std::
 }
 
 template <class TextAt>
-std::string SegmentProgram::whole_text(std::uint32_t source, const Origin& origin, TextAt&& text_at) const {
+std::string SegmentExtractor::whole_text(std::uint32_t source, const Origin& origin, TextAt&& text_at) const {
   if (sources_[source].kind == Source::Kind::list) return "1";
   std::string text;
   for (std::size_t t = origin.begin; t <= origin.last; ++t) {

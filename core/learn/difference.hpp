@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "weights/table.hpp"
+#include "weights/weight_table.hpp"
 
 namespace marginalia {
 

@@ -138,7 +138,7 @@ void Lbfgs::accept(double value, const std::vector<double>& gradient) {
   set_direction();
 }
 
-Lbfgs::Answer Lbfgs::tell(double plain_value, const std::vector<double>& gradient) {
+Lbfgs::Status Lbfgs::update(double plain_value, const std::vector<double>& gradient) {
   if (gradient.size() != x_.size()) throw std::invalid_argument("L-BFGS: the gradient has a wrong size");
   const double value = with_l1(plain_value, x_);
   if (started_) {
@@ -146,20 +146,20 @@ Lbfgs::Answer Lbfgs::tell(double plain_value, const std::vector<double>& gradien
     for (std::size_t i = 0; i < x_.size(); ++i) promised += pseudo_[i] * (x_[i] - point_[i]);
     if (!(value <= value_ + kEnough * promised)) {
       if (++trials_ == kTrials || promised >= 0.0) {
-        if (pairs_.empty()) return Answer::stuck;
+        if (pairs_.empty()) return Status::stuck;
         pairs_.clear();  // the memory may be what misleads: once more, straight down
         set_direction();
       } else {
         length_ *= 0.5;
       }
       try_step();
-      return Answer::evaluate;
+      return Status::evaluate;
     }
   }
   accept(value, gradient);
-  if (gradient_norm() == 0.0) return Answer::stuck;
+  if (gradient_norm() == 0.0) return Status::stuck;
   try_step();
-  return Answer::stepped;
+  return Status::stepped;
 }
 
 }  // namespace marginalia

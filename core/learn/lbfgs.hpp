@@ -11,7 +11,7 @@ namespace marginalia {
 
 class Lbfgs {
  public:
-  enum class Answer {
+  enum class Status {
     evaluate,  // the step was too long: evaluate at the new x()
     stepped,   // an iteration is over: its point is best(); evaluate at x(), the first trial of the next one
     stuck,     // no step makes the function smaller: best() is as good as it gets
@@ -24,7 +24,7 @@ class Lbfgs {
   double value() const { return value_; }                     // there, with the l1 term
   double gradient_norm() const;                               // there, of the pseudo-gradient
 
-  Answer tell(double value, const std::vector<double>& gradient);
+  Status update(double value, const std::vector<double>& gradient);
 
   // What another one needs to go on from here.
   struct State {

@@ -9,7 +9,7 @@
 #include "base/prefetch.hpp"
 #include "search/structure.hpp"
 #include "search/tiers.hpp"
-#include "weights/table.hpp"
+#include "weights/weight_table.hpp"
 
 namespace marginalia {
 

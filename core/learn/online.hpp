@@ -14,7 +14,7 @@
 #include "learn/difference.hpp"
 #include "search/structure.hpp"
 #include "search/tiers.hpp"
-#include "weights/table.hpp"
+#include "weights/weight_table.hpp"
 
 namespace marginalia {
 
@@ -91,11 +91,11 @@ class Visit {
   }
 
   // Brings all weights of the example up to date.
-  void settle() {
+  void catch_up() {
     const auto steps = static_cast<double>(step);
     if constexpr (LazilyPenalised<S>)
-      structure.rows_of(i, [&](std::uint32_t row) { weights.settle(row, steps); });
-    weights.settle(kConstantRow, steps);
+      structure.rows_of(i, [&](std::uint32_t row) { weights.catch_up(row, steps); });
+    weights.catch_up(kConstantRow, steps);
   }
 
   // weight += change(coordinate, value) for each term.
@@ -109,7 +109,7 @@ class Visit {
       if (k + kRowAhead < terms.size()) weights.prefetch_row(terms[k + kRowAhead].at.row);
       if (k + kCellsAhead < terms.size()) weights.prefetch_cells(terms[k + kCellsAhead].at.row);
       const auto& [at, value] = terms[k];
-      if (weights.shrinks_first()) weights.settle(at.row, static_cast<double>(step + 1));
+      if (weights.shrinks_first()) weights.catch_up(at.row, static_cast<double>(step + 1));
       const double now = weights.update(at, sample_weight * change(at, value), static_cast<double>(step));
       if constexpr (WithConstants<S>)
         if (at.row == kConstantRow) structure.constant_changed(at.output, now);
@@ -164,7 +164,7 @@ void online_pass(S& structure, WeightTable& weights, const Rule& rule, std::span
     Visit<S> visit(structure, weights, space, counts, i, sample_weights.empty() ? 1.0 : sample_weights[i],
                    step);
     if (weights.penalised()) {
-      visit.settle();
+      visit.catch_up();
       update_constants(structure, weights);
     }
     if (weights.shrinks_first()) weights.charge(rule.penalty_scale(step));

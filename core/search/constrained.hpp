@@ -1,5 +1,5 @@
-// The answers of a structure under demands: the best output, all that are as good in meeting them, and the
-// labels of a table's sentences.
+// The answers of a structure under constraints: the best output, all that are as good in satisfying them, and
+// the labels of a table's sentences.
 #pragma once
 
 #include <algorithm>
@@ -10,12 +10,12 @@
 #include <stdexcept>
 #include <vector>
 
-#include "base/table.hpp"
+#include "base/token_table.hpp"
 #include "search/constrained_search.hpp"
 
 namespace marginalia {
 
-// An output that meets demands as well as can be.
+// An output that satisfies constraints as well as can be.
 struct Constrained {
   Labels output;
   std::uint32_t violations = 0;
@@ -23,39 +23,42 @@ struct Constrained {
 };
 
 inline constexpr std::size_t kMostTried = 2000;  // outputs, one after another
-inline constexpr std::size_t kWidth = 2048;      // places at a token, where all would be too many
+inline constexpr std::size_t kWidth = 2048;      // states at a token, where all would be too many
 
-// `free` is the best of all outputs. Demands are only watched once an output breaks them: if the best output
-// under some of the demands breaks no others, it is the best under all of them.
-template <class Walks>
-Constrained constrained(const Walks& walks, const Demands& demands, const Labels& free) {
+// `free` is the best of all outputs. Constraints are only tracked once an output breaks them: if the best
+// output under some of the constraints breaks no others, it is the best under all of them.
+template <class Paths>
+Constrained constrained(const Paths& paths, const OutputConstraints& constraints, const Labels& free) {
   std::vector<std::size_t> broken;
-  Constrained found{free, demands.violations(free, broken), true};
+  Constrained found{free, constraints.violations(free, broken), true};
   if (found.violations == 0) return found;
   const auto offer = [&](const Labels& output) {
     broken.clear();
-    const std::uint32_t violations = demands.violations(output, broken);
-    const Merit merit{violations, walks.score(output)};
-    if (merit.better_than({found.violations, walks.score(found.output)})) found = {output, violations, true};
+    const std::uint32_t violations = constraints.violations(output, broken);
+    const Merit merit{violations, paths.score(output)};
+    if (merit.better_than({found.violations, paths.score(found.output)})) found = {output, violations, true};
     return violations;
   };
-  const auto is_in = [](const Watch& watch) { return [&](std::size_t demand) { return watch.has(demand); }; };
-  Watch watch(demands);
+  const auto is_in = [](const ConstraintAutomaton& automaton) {
+    return [&](std::size_t constraint) { return automaton.has(constraint); };
+  };
+  ConstraintAutomaton automaton(constraints);
   for (;;) {
-    Watch more = watch;
-    const bool room = std::all_of(broken.begin(), broken.end(),
-                                  [&](std::size_t demand) { return more.has(demand) || more.add(demand); });
-    ConstrainedSearch<Walks> search(walks, demands, more, false);
+    ConstraintAutomaton more = automaton;
+    const bool room = std::all_of(broken.begin(), broken.end(), [&](std::size_t constraint) {
+      return more.has(constraint) || more.add(constraint);
+    });
+    ConstrainedSearch<Paths> search(paths, constraints, more, false);
     if (room && search.run()) {
       const std::optional<Labels> best = search.best();
       if (!best) return found;  // there is no legal output: the free one is as good as any
-      watch = more;
+      automaton = more;
       const std::uint32_t violations = offer(*best);
-      if (std::all_of(broken.begin(), broken.end(), is_in(watch))) return {*best, violations, true};
+      if (std::all_of(broken.begin(), broken.end(), is_in(automaton))) return {*best, violations, true};
       continue;
     }
-    // Too much to remember. What is left of the product if only the best places count ...
-    ConstrainedSearch<Walks> narrow(walks, demands, more, false, kWidth);
+    // Too much to remember. What is left of the product if only the best states count ...
+    ConstrainedSearch<Paths> narrow(paths, constraints, more, false, kWidth);
     if (narrow.run())
       if (const std::optional<Labels> best = narrow.best()) offer(*best);
     break;
@@ -63,7 +66,7 @@ Constrained constrained(const Walks& walks, const Demands& demands, const Labels
   // ... and the outputs that meet what can be remembered, one after another: if one of them meets everything,
   // no other that does is better.
   found.exact = false;
-  ConstrainedSearch<Walks> search(walks, demands, watch, true);
+  ConstrainedSearch<Paths> search(paths, constraints, automaton, true);
   if (!search.run()) return found;
   for (std::size_t i = 0; i < kMostTried; ++i) {
     const std::optional<Labels> next = search.next();
@@ -74,18 +77,18 @@ Constrained constrained(const Walks& walks, const Demands& demands, const Labels
   return found;
 }
 
-// All outputs that meet demands as well as the best of them does, best first.
-template <class Walks>
+// All outputs that satisfy constraints as well as the best of them does, best first.
+template <class Paths>
 class ConstrainedOutputs {
  public:
   // All must outlive it.
-  ConstrainedOutputs(const Walks& walks, const Demands& demands, const Labels& free)
-      : demands_(demands),
-        best_(constrained(walks, demands, free)),
-        watch_(demands),
-        search_(walks, demands, watch_, true) {
-    for (std::size_t demand = 0; demand < demands.remembering(); ++demand)
-      watches_all_ = watch_.add(demand) && watches_all_;
+  ConstrainedOutputs(const Paths& paths, const OutputConstraints& constraints, const Labels& free)
+      : constraints_(constraints),
+        best_(constrained(paths, constraints, free)),
+        automaton_(constraints),
+        search_(paths, constraints, automaton_, true) {
+    for (std::size_t constraint = 0; constraint < constraints.remembering(); ++constraint)
+      tracks_all_ = automaton_.add(constraint) && tracks_all_;
   }
 
   ConstrainedOutputs(const ConstrainedOutputs&) = delete;  // its parts point at each other
@@ -99,38 +102,40 @@ class ConstrainedOutputs {
       std::optional<Labels> output = search_.next();
       if (!output) break;
       std::vector<std::size_t> broken;
-      const std::uint32_t violations = demands_.violations(*output, broken);
+      const std::uint32_t violations = constraints_.violations(*output, broken);
       if (violations == best_.violations && *output != best_.output) return output;
-      if (watches_all_ && violations > best_.violations) break;
+      if (tracks_all_ && violations > best_.violations) break;
     }
     runs_ = false;
     return std::nullopt;
   }
 
  private:
-  const Demands& demands_;
+  const OutputConstraints& constraints_;
   Constrained best_;
-  Watch watch_;
-  ConstrainedSearch<Walks> search_;
-  bool watches_all_ = true, runs_ = false;
+  ConstraintAutomaton automaton_;
+  ConstrainedSearch<Paths> search_;
+  bool tracks_all_ = true, runs_ = false;
   std::size_t given_ = 0;
 };
 
-// The best labels of all sentences of a table, changed where they break demands.
+// The best labels of all sentences of a table, changed where they break constraints.
 struct ConstrainedLabels {
   std::vector<std::int32_t> labels;
   std::vector<std::uint32_t> violations;  // by sentence
   std::vector<std::uint8_t> exact;
 };
 
-// search(s, demands, best output) is asked about the sentences whose best output breaks demands, of those
-// that are `chosen`.
+// search(s, constraints, best output) is asked about the sentences whose best output breaks constraints, of
+// those that are `chosen`.
 template <class Search>
 ConstrainedLabels constrained_labels(const TokenTable& table, std::span<const std::int32_t> labels,
                                      std::size_t known_labels, std::span<const std::uint8_t> chosen,
-                                     const Rules& rules, const std::vector<Places>& places, Search&& search) {
+                                     const ConstraintSet& constraint_set,
+                                     const std::vector<PlacedConstraints>& placed, Search&& search) {
   check_labels(table, labels, known_labels);
-  if (rules.labels != known_labels) throw std::invalid_argument("constraints: the rules do not fit");
+  if (constraint_set.labels != known_labels)
+    throw std::invalid_argument("constraints: the constraint set does not fit");
   if (chosen.size() != table.sentences())
     throw std::invalid_argument("constraints: sentences do not fit the table");
   ConstrainedLabels all{{labels.begin(), labels.end()},
@@ -142,10 +147,10 @@ ConstrainedLabels constrained_labels(const TokenTable& table, std::span<const st
     const auto first = all.labels.begin() + table.sentence[s],
                last = all.labels.begin() + table.sentence[s + 1];
     const Labels free(first, last);
-    const Demands demands(rules, places[s], free.size());
+    const OutputConstraints constraints(constraint_set, placed[s], free.size());
     broken.clear();
-    if (demands.violations(free, broken) == 0) continue;
-    const Constrained found = search(s, demands, free);
+    if (constraints.violations(free, broken) == 0) continue;
+    const Constrained found = search(s, constraints, free);
     std::copy(found.output.begin(), found.output.end(), first);
     all.violations[s] = found.violations;
     all.exact[s] = found.exact ? 1 : 0;

@@ -1,6 +1,7 @@
-// Outputs that meet demands as well as can be: fewest violations first, then by score. The search is
-// Viterbi's on the product of a structure's states and the memories of a `Watch`, of which only those are
-// made that can be reached. With all its arcs kept, best-first search from the end gives output after output.
+// Outputs that satisfy constraints as well as can be: fewest violations first, then by score. The search is
+// Viterbi's on the product of a structure's states and the memories of a `ConstraintAutomaton`, of which only
+// those are made that can be reached. With all its arcs kept, best-first search from the end gives output
+// after output.
 #pragma once
 
 #include <algorithm>
@@ -12,9 +13,9 @@
 #include <vector>
 
 #include "base/hash.hpp"
+#include "search/chain/lattice.hpp"
 #include "search/constraints.hpp"
 #include "search/labels.hpp"
-#include "search/lattice.hpp"
 
 namespace marginalia {
 
@@ -29,14 +30,14 @@ struct Merit {
   Merit operator+(const Merit& more) const { return {violations + more.violations, score + more.score}; }
 };
 
-template <class Walks>
+template <class Paths>
 class ConstrainedSearch {
  public:
   // All must outlive it. `keep`: for all outputs, else for the best one alone. `width`: go on from no more
   // than so many of the best places at a token, which may lose the best output.
-  ConstrainedSearch(const Walks& walks, const Demands& demands, const Watch& watch, bool keep,
-                    std::size_t width = SIZE_MAX)
-      : walks_(walks), demands_(demands), watch_(watch), keep_(keep), width_(width) {}
+  ConstrainedSearch(const Paths& paths, const OutputConstraints& constraints,
+                    const ConstraintAutomaton& automaton, bool keep, std::size_t width = SIZE_MAX)
+      : paths_(paths), constraints_(constraints), automaton_(automaton), keep_(keep), width_(width) {}
 
   // False if that would take too much memory or time.
   bool run();
@@ -50,7 +51,7 @@ class ConstrainedSearch {
   // Places, of which 12 bytes stay; or places and arcs, if all outputs are kept, of 48 and 32 bytes.
   static constexpr std::size_t kMostMade = std::size_t{1} << 26, kMostKept = std::size_t{1} << 23;
   // Steps from place to place: a second or two, more for very long sentences.
-  std::size_t most_steps() const { return (std::size_t{1} << 26) + walks_.length() * 4096; }
+  std::size_t most_steps() const { return (std::size_t{1} << 26) + paths_.length() * 4096; }
   bool too_much() const { return made_ > (keep_ ? kMostKept : kMostMade) || taken_ > most_steps(); }
 
   struct Place {  // an open or closed state at a token, with a memory
@@ -102,9 +103,9 @@ class ConstrainedSearch {
   void expand(const Step& step, std::uint32_t number);
   Labels output_of(std::uint32_t step) const;
 
-  const Walks& walks_;
-  const Demands& demands_;
-  const Watch& watch_;
+  const Paths& paths_;
+  const OutputConstraints& constraints_;
+  const ConstraintAutomaton& automaton_;
   bool keep_;
   std::size_t width_;
   std::size_t made_ = 0, taken_ = 0;  // places and arcs; steps
@@ -118,8 +119,8 @@ class ConstrainedSearch {
 };
 
 // Where the number of a place is kept, or kNone.
-template <class Walks>
-std::uint32_t& ConstrainedSearch<Walks>::slot_of(Layer& layer, std::size_t state, std::uint64_t memory) {
+template <class Paths>
+std::uint32_t& ConstrainedSearch<Paths>::slot_of(Layer& layer, std::size_t state, std::uint64_t memory) {
   const std::size_t mask = layer.slots.size() - 1;
   std::size_t at = scrambled(memory * 0x9e3779b97f4a7c15ULL + state) & mask;
   const auto is_other = [&](std::uint32_t number) {
@@ -129,16 +130,16 @@ std::uint32_t& ConstrainedSearch<Walks>::slot_of(Layer& layer, std::size_t state
   return layer.slots[at];
 }
 
-template <class Walks>
-void ConstrainedSearch<Walks>::make_room(Layer& layer) {
+template <class Paths>
+void ConstrainedSearch<Paths>::make_room(Layer& layer) {
   if (layer.places.size() * 2 < layer.slots.size()) return;
   layer.slots.assign(std::max<std::size_t>(64, layer.slots.size() * 2), kNone);
   for (std::uint32_t i = 0; i < layer.places.size(); ++i)
     slot_of(layer, layer.places[i].state, layer.places[i].memory) = i;
 }
 
-template <class Walks>
-void ConstrainedSearch<Walks>::reach(Layer& layer, std::size_t state, std::uint64_t memory,
+template <class Paths>
+void ConstrainedSearch<Paths>::reach(Layer& layer, std::size_t state, std::uint64_t memory,
                                      const Merit& merit, const Merit& step, std::uint32_t from,
                                      std::uint32_t tokens) {
   ++taken_;
@@ -163,11 +164,11 @@ void ConstrainedSearch<Walks>::reach(Layer& layer, std::size_t state, std::uint6
 }
 
 // The parts that begin at token t, after those that were closed before it.
-template <class Walks>
-void ConstrainedSearch<Walks>::open(std::size_t t) {
+template <class Paths>
+void ConstrainedSearch<Paths>::open(std::size_t t) {
   if (t == 0) {
-    walks_.for_starts([&](std::size_t state, double score) {
-      reach(open_[0], state, Watch::kStart, {0, score}, {0, score}, kNone, 0);
+    paths_.for_starts([&](std::size_t state, double score) {
+      reach(open_[0], state, ConstraintAutomaton::kStart, {0, score}, {0, score}, kNone, 0);
     });
     return;
   }
@@ -176,11 +177,11 @@ void ConstrainedSearch<Walks>::open(std::size_t t) {
   for (std::uint32_t from = 0; from < before.size() && !too_much(); ++from) {
     const Place place = before[from];
     if (least.better_than(place.best)) continue;
-    const std::uint32_t left = walks_.label_of_closed(place.state);
-    std::array<std::optional<Watch::Left>, 3> leaving;  // by the relation to what follows
-    walks_.for_next(t, place.state, [&](std::size_t state, double score) {
-      const std::uint8_t after = demands_.relation(t, left, walks_.label(state, 0));
-      if (!leaving[after]) leaving[after] = watch_.leave(t - 1, left, after, place.memory);
+    const std::uint32_t left = paths_.label_of_closed(place.state);
+    std::array<std::optional<ConstraintAutomaton::Left>, 3> leaving;  // by the relation to what follows
+    paths_.for_next(t, place.state, [&](std::size_t state, double score) {
+      const std::uint8_t after = constraints_.relation(t, left, paths_.label(state, 0));
+      if (!leaving[after]) leaving[after] = automaton_.leave(t - 1, left, after, place.memory);
       const Merit step{leaving[after]->violations, score};
       reach(open_[t], state, leaving[after]->memory, place.best + step, step, from, 0);
     });
@@ -188,46 +189,47 @@ void ConstrainedSearch<Walks>::open(std::size_t t) {
 }
 
 // What the parts that begin at token t may become.
-template <class Walks>
-void ConstrainedSearch<Walks>::close(std::size_t t) {
+template <class Paths>
+void ConstrainedSearch<Paths>::close(std::size_t t) {
   const std::vector<Place>& places = open_[t].places;
   const Merit least = least_good(open_[t]);
   for (std::uint32_t from = 0; from < places.size() && !too_much(); ++from) {
     const Place& place = places[from];
     if (least.better_than(place.best)) continue;
-    Watch::Left inside{place.memory, 0};
-    for (std::size_t tokens = 1; tokens <= walks_.longest(t); ++tokens) {
+    ConstraintAutomaton::Left inside{place.memory, 0};
+    for (std::size_t tokens = 1; tokens <= paths_.longest(t); ++tokens) {
       const std::size_t last = t + tokens - 1;
       if (tokens > 1) {  // one more token inside, if the type has such labels
-        const std::uint32_t label = walks_.label(place.state, tokens - 1);
-        if (label >= demands_.labels()) break;
-        const std::uint32_t before = walks_.label(place.state, tokens - 2);
-        const Watch::Left left =
-            watch_.leave(last - 1, before, demands_.relation(last, before, label), inside.memory);
+        const std::uint32_t label = paths_.label(place.state, tokens - 1);
+        if (label >= constraints_.labels()) break;
+        const std::uint32_t before = paths_.label(place.state, tokens - 2);
+        const ConstraintAutomaton::Left left =
+            automaton_.leave(last - 1, before, constraints_.relation(last, before, label), inside.memory);
         inside = {left.memory, inside.violations + left.violations};
       }
-      const Merit step{inside.violations, walks_.part(t, place.state, tokens)};
-      reach(closed_[last], walks_.closed(place.state, tokens), inside.memory, place.best + step, step, from,
+      const Merit step{inside.violations, paths_.part(t, place.state, tokens)};
+      reach(closed_[last], paths_.closed(place.state, tokens), inside.memory, place.best + step, step, from,
             static_cast<std::uint32_t>(tokens));
     }
   }
 }
 
-template <class Walks>
-void ConstrainedSearch<Walks>::end() {
-  const std::size_t last = walks_.length() - 1;
+template <class Paths>
+void ConstrainedSearch<Paths>::end() {
+  const std::size_t last = paths_.length() - 1;
   const std::vector<Place>& places = closed_[last].places;
   for (std::uint32_t from = 0; from < places.size(); ++from) {
     const Place& place = places[from];
-    const Watch::Left left = watch_.leave(last, walks_.label_of_closed(place.state), kApart, place.memory);
-    const Merit step{left.violations, walks_.end(place.state)};
-    reach(end_, 0, Watch::kStart, place.best + step, step, from, 0);
+    const ConstraintAutomaton::Left left =
+        automaton_.leave(last, paths_.label_of_closed(place.state), kApart, place.memory);
+    const Merit step{left.violations, paths_.end(place.state)};
+    reach(end_, 0, ConstraintAutomaton::kStart, place.best + step, step, from, 0);
   }
 }
 
 // The last of the best places at a token, of which there may be no more than the width.
-template <class Walks>
-Merit ConstrainedSearch<Walks>::least_good(const Layer& layer) const {
+template <class Paths>
+Merit ConstrainedSearch<Paths>::least_good(const Layer& layer) const {
   if (layer.places.size() <= width_) return {UINT32_MAX, kIllegal};
   std::vector<Merit> merits;
   merits.reserve(layer.places.size());
@@ -239,8 +241,8 @@ Merit ConstrainedSearch<Walks>::least_good(const Layer& layer) const {
 }
 
 // All ways from a layer have been taken: only what is needed to come back stays.
-template <class Walks>
-void ConstrainedSearch<Walks>::leave(Layer& layer) const {
+template <class Paths>
+void ConstrainedSearch<Paths>::leave(Layer& layer) const {
   layer.slots = std::vector<std::uint32_t>();  // not {}, which would keep the memory
   if (keep_) return;
   layer.traces.reserve(layer.places.size());
@@ -248,49 +250,49 @@ void ConstrainedSearch<Walks>::leave(Layer& layer) const {
   layer.places = std::vector<Place>();
 }
 
-template <class Walks>
-bool ConstrainedSearch<Walks>::run() {
-  open_.resize(walks_.length());
-  closed_.resize(walks_.length());
-  for (std::size_t t = 0; t < walks_.length(); ++t) {
+template <class Paths>
+bool ConstrainedSearch<Paths>::run() {
+  open_.resize(paths_.length());
+  closed_.resize(paths_.length());
+  for (std::size_t t = 0; t < paths_.length(); ++t) {
     open(t);
     if (t > 0) leave(closed_[t - 1]);
     close(t);
     leave(open_[t]);
     if (too_much()) return false;
   }
-  if (walks_.length() == 0) return true;
+  if (paths_.length() == 0) return true;
   end();
   leave(closed_.back());
   return true;
 }
 
-template <class Walks>
-std::optional<Labels> ConstrainedSearch<Walks>::best() const {
-  Labels output(walks_.length());
-  if (walks_.length() == 0) return output;
+template <class Paths>
+std::optional<Labels> ConstrainedSearch<Paths>::best() const {
+  Labels output(paths_.length());
+  if (paths_.length() == 0) return output;
   if (end_.places.empty()) return std::nullopt;
-  std::size_t end = walks_.length();
+  std::size_t end = paths_.length();
   for (std::uint32_t at = end_.places[0].from; end != 0;) {
     const Trace& closed = closed_[end - 1].traces[at];
     const std::size_t begin = end - closed.tokens;
     const Trace& open = open_[begin].traces[closed.from];
-    for (std::size_t i = 0; i < closed.tokens; ++i) output[begin + i] = walks_.label(open.state, i);
+    for (std::size_t i = 0; i < closed.tokens; ++i) output[begin + i] = paths_.label(open.state, i);
     at = open.from;
     end = begin;
   }
   return output;
 }
 
-template <class Walks>
-void ConstrainedSearch<Walks>::push(const Merit& so_far, const Step& step) {
+template <class Paths>
+void ConstrainedSearch<Paths>::push(const Merit& so_far, const Step& step) {
   steps_.push_back(step);
   queue_.push({so_far + step.behind, pushed_++, static_cast<std::uint32_t>(steps_.size() - 1)});
 }
 
 // All places from which a place may be reached.
-template <class Walks>
-void ConstrainedSearch<Walks>::expand(const Step& step, std::uint32_t number) {
+template <class Paths>
+void ConstrainedSearch<Paths>::expand(const Step& step, std::uint32_t number) {
   const Place& place = (step.open ? open_ : closed_)[step.t].places[step.place];
   for (std::uint32_t i = place.arcs; i != kNone; i = arcs_[i].next) {
     const Arc& arc = arcs_[i];
@@ -300,15 +302,15 @@ void ConstrainedSearch<Walks>::expand(const Step& step, std::uint32_t number) {
   }
 }
 
-template <class Walks>
-std::optional<Labels> ConstrainedSearch<Walks>::next() {
-  if (walks_.length() == 0) {
+template <class Paths>
+std::optional<Labels> ConstrainedSearch<Paths>::next() {
+  if (paths_.length() == 0) {
     if (started_) return std::nullopt;
     started_ = true;
     return Labels{};
   }
   if (!started_ && !end_.places.empty()) {
-    const auto last = static_cast<std::uint32_t>(walks_.length() - 1);
+    const auto last = static_cast<std::uint32_t>(paths_.length() - 1);
     for (std::uint32_t i = end_.places[0].arcs; i != kNone; i = arcs_[i].next)
       push(closed_[last].places[arcs_[i].from].best, {arcs_[i].merit, last, arcs_[i].from, kNone, 0, false});
   }
@@ -324,14 +326,14 @@ std::optional<Labels> ConstrainedSearch<Walks>::next() {
 }
 
 // An open step knows how many tokens its part has: those of the arc by which it was left.
-template <class Walks>
-Labels ConstrainedSearch<Walks>::output_of(std::uint32_t number) const {
-  Labels output(walks_.length());
+template <class Paths>
+Labels ConstrainedSearch<Paths>::output_of(std::uint32_t number) const {
+  Labels output(paths_.length());
   for (; number != kNone; number = steps_[number].parent) {
     const Step& step = steps_[number];
     if (!step.open) continue;
     const std::uint32_t type = open_[step.t].places[step.place].state;
-    for (std::size_t i = 0; i < step.tokens; ++i) output[step.t + i] = walks_.label(type, i);
+    for (std::size_t i = 0; i < step.tokens; ++i) output[step.t + i] = paths_.label(type, i);
   }
   return output;
 }

@@ -26,7 +26,7 @@ bool looks_back(const Contexts& set) {
 
 }  // namespace
 
-void Rules::check() const {
+void ConstraintSet::check() const {
   const auto known = [&](std::uint32_t set) { return set < sets.size(); };
   const auto known_pair = [&](const Pair& pair) { return known(pair.first) && known(pair.second); };
   require(relation.size() == labels * labels);
@@ -39,9 +39,11 @@ void Rules::check() const {
   require(std::all_of(neighbours.begin(), neighbours.end(), known_pair));
 }
 
-std::vector<Places> places_of(const TokenTable& table, std::span<const std::uint32_t> tokens,
-                              std::span<const std::uint32_t> spans, std::span<const std::uint32_t> starts) {
-  std::vector<Places> found(table.sentences());
+std::vector<PlacedConstraints> placed_constraints_of(const TokenTable& table,
+                                                     std::span<const std::uint32_t> tokens,
+                                                     std::span<const std::uint32_t> spans,
+                                                     std::span<const std::uint32_t> starts) {
+  std::vector<PlacedConstraints> found(table.sentences());
   require(tokens.size() % 3 == 0 && spans.size() % 4 == 0);
   for (std::size_t i = 0; i < tokens.size(); i += 3) {
     require(tokens[i] < found.size());
@@ -60,127 +62,140 @@ std::vector<Places> places_of(const TokenTable& table, std::span<const std::uint
   return found;
 }
 
-Demands::Demands(const Rules& rules, const Places& places, std::size_t length)
-    : rules_(rules), places_(places), length_(length), set_end_(length + 1), begins_(length + 1) {
-  std::vector<Places::OfToken> ordered = places.tokens;
+OutputConstraints::OutputConstraints(const ConstraintSet& constraint_set, const PlacedConstraints& placed,
+                                     std::size_t length)
+    : constraint_set_(constraint_set),
+      placed_(placed),
+      length_(length),
+      set_end_(length + 1),
+      begins_(length + 1) {
+  std::vector<PlacedConstraints::OfToken> ordered = placed.tokens;
   std::stable_sort(ordered.begin(), ordered.end(),
                    [](const auto& a, const auto& b) { return a.token < b.token; });
   for (const auto& [token, set] : ordered) {
-    require(token < length && set < rules.sets.size());
+    require(token < length && set < constraint_set.sets.size());
     token_sets_.push_back(set);
     set_end_[token + 1] = static_cast<std::uint32_t>(token_sets_.size());
   }
   for (std::size_t t = 0; t < length; ++t) set_end_[t + 1] = std::max(set_end_[t], set_end_[t + 1]);
   begins_[length] = 1;
-  for (const std::size_t first : places.sentences) {
+  for (const std::size_t first : placed.sentences) {
     require(first < length);
     begins_[first] = 1;
   }
-  for (const auto& count : rules.counts) {
+  for (const auto& count : constraint_set.counts) {
     const std::size_t most = count.most == kNoLimit ? count.least : count.most;
     most_.push_back(static_cast<std::uint32_t>(std::min(most, length)));  // there are no more tokens
   }
-  for (const auto& span : places.spans)
-    require(span.first <= span.last && span.last < length && span.set < rules.sets.size());
-  most_.resize(most_.size() + rules.orders.size() + rules.neighbours.size() + places.spans.size(), 1);
+  for (const auto& span : placed.spans)
+    require(span.first <= span.last && span.last < length && span.set < constraint_set.sets.size());
+  most_.resize(
+      most_.size() + constraint_set.orders.size() + constraint_set.neighbours.size() + placed.spans.size(),
+      1);
 }
 
-std::uint32_t Demands::violations(const Labels& y, std::vector<std::size_t>& broken) const {
-  const std::uint32_t of_tokens = Watch(*this).violations(y);
+std::uint32_t OutputConstraints::violations(const Labels& y, std::vector<std::size_t>& broken) const {
+  const std::uint32_t of_tokens = ConstraintAutomaton(*this).violations(y);
   std::uint32_t all = of_tokens;
-  for (std::size_t demand = 0; demand < remembering(); ++demand) {
-    Watch watch(*this);
-    watch.add(demand);
-    const std::uint32_t more = watch.violations(y) - of_tokens;
-    if (more != 0) broken.push_back(demand);
+  for (std::size_t constraint = 0; constraint < remembering(); ++constraint) {
+    ConstraintAutomaton automaton(*this);
+    automaton.add(constraint);
+    const std::uint32_t more = automaton.violations(y) - of_tokens;
+    if (more != 0) broken.push_back(constraint);
     all += more;
   }
   return all;
 }
 
-Watch::Watch(const Demands& demands) : demands_(&demands), field_(demands.remembering()) {
-  for (const std::uint32_t set : demands.rules_.everywhere) use(set);
-  for (const std::uint32_t set : demands.token_sets_) use(set);
+ConstraintAutomaton::ConstraintAutomaton(const OutputConstraints& constraints)
+    : constraints_(&constraints), field_(constraints.remembering()) {
+  for (const std::uint32_t set : constraints.constraint_set_.everywhere) use(set);
+  for (const std::uint32_t set : constraints.token_sets_) use(set);
 }
 
-void Watch::use(std::uint32_t set) {
-  before_matters_ = before_matters_ || looks_back(demands_->rules_.sets[set]);
+void ConstraintAutomaton::use(std::uint32_t set) {
+  before_matters_ = before_matters_ || looks_back(constraints_->constraint_set_.sets[set]);
 }
 
-bool Watch::add(std::size_t demand) {
-  const auto width = std::max(1u, static_cast<std::uint32_t>(std::bit_width(demands_->most_[demand])));
+bool ConstraintAutomaton::add(std::size_t constraint) {
+  const auto width =
+      std::max(1u, static_cast<std::uint32_t>(std::bit_width(constraints_->most_[constraint])));
   if (used_ + width > 64) return false;
-  field_[demand] = {used_, width};
+  field_[constraint] = {used_, width};
   used_ += width;
-  watched_.push_back(demand);
-  const Rules& rules = demands_->rules_;
-  std::size_t i = demand;
-  if (i < rules.counts.size()) {
-    use(rules.counts[i].set);
+  tracked_.push_back(constraint);
+  const ConstraintSet& constraint_set = constraints_->constraint_set_;
+  std::size_t i = constraint;
+  if (i < constraint_set.counts.size()) {
+    use(constraint_set.counts[i].set);
     return true;
   }
-  i -= rules.counts.size();
-  if (i < rules.orders.size() + rules.neighbours.size()) {
-    const Rules::Pair& pair =
-        i < rules.orders.size() ? rules.orders[i] : rules.neighbours[i - rules.orders.size()];
+  i -= constraint_set.counts.size();
+  if (i < constraint_set.orders.size() + constraint_set.neighbours.size()) {
+    const ConstraintSet::Pair& pair = i < constraint_set.orders.size()
+                                          ? constraint_set.orders[i]
+                                          : constraint_set.neighbours[i - constraint_set.orders.size()];
     use(pair.first);
     use(pair.second);
     return true;
   }
-  use(demands_->places_.spans[i - rules.orders.size() - rules.neighbours.size()].set);
+  use(constraints_->placed_.spans[i - constraint_set.orders.size() - constraint_set.neighbours.size()].set);
   return true;
 }
 
-// How often a demand is broken by a token in a context, which is remembered.
-std::uint32_t Watch::met(std::size_t demand, std::size_t t, std::size_t context, std::uint8_t after,
-                         std::uint64_t& memory) const {
-  const Rules& rules = demands_->rules_;
-  const Field field = field_[demand];
+// How often a constraint is broken by a token in a context, which is remembered.
+std::uint32_t ConstraintAutomaton::advance(std::size_t constraint, std::size_t t, std::size_t context,
+                                           std::uint8_t after, std::uint64_t& memory) const {
+  const ConstraintSet& constraint_set = constraints_->constraint_set_;
+  const Field field = field_[constraint];
   const std::uint32_t value = field.of(memory);
-  const auto in = [&](std::uint32_t set) { return contains(rules.sets[set], context); };
-  std::size_t i = demand;
-  if (i < rules.counts.size()) {
-    if (!in(rules.counts[i].set)) return 0;
-    if (value == demands_->most_[demand]) return rules.counts[i].most == kNoLimit ? 0 : 1;
+  const auto in = [&](std::uint32_t set) { return contains(constraint_set.sets[set], context); };
+  std::size_t i = constraint;
+  if (i < constraint_set.counts.size()) {
+    if (!in(constraint_set.counts[i].set)) return 0;
+    if (value == constraints_->most_[constraint]) return constraint_set.counts[i].most == kNoLimit ? 0 : 1;
     memory = field.with(memory, value + 1);
     return 0;
   }
-  i -= rules.counts.size();
-  if (i < rules.orders.size()) {
-    if (in(rules.orders[i].second)) memory = field.with(memory, 1);
-    return value != 0 && in(rules.orders[i].first) ? 1 : 0;
+  i -= constraint_set.counts.size();
+  if (i < constraint_set.orders.size()) {
+    if (in(constraint_set.orders[i].second)) memory = field.with(memory, 1);
+    return value != 0 && in(constraint_set.orders[i].first) ? 1 : 0;
   }
-  i -= rules.orders.size();
-  if (i < rules.neighbours.size()) {
-    memory = field.with(memory, in(rules.neighbours[i].first) ? 1 : 0);
-    return value != 0 && in(rules.neighbours[i].second) ? 1 : 0;
+  i -= constraint_set.orders.size();
+  if (i < constraint_set.neighbours.size()) {
+    memory = field.with(memory, in(constraint_set.neighbours[i].first) ? 1 : 0);
+    return value != 0 && in(constraint_set.neighbours[i].second) ? 1 : 0;
   }
-  const Places::OfSpan& span = demands_->places_.spans[i - rules.neighbours.size()];
+  const PlacedConstraints::OfSpan& span = constraints_->placed_.spans[i - constraint_set.neighbours.size()];
   const bool open = t == span.first ? in(span.set) : value != 0;
   memory = field.with(memory, open && t < span.last && after == kJoined ? 1 : 0);
   return open && t == span.last && after != kJoined ? 1 : 0;
 }
 
 // By how much counts are too low at the end of a sentence.
-std::uint32_t Watch::missing(std::uint64_t memory) const {
+std::uint32_t ConstraintAutomaton::missing(std::uint64_t memory) const {
   std::uint32_t found = 0;
-  for (const std::size_t demand : watched_) {
-    if (demand >= demands_->rules_.counts.size()) continue;
-    const std::uint32_t least = demands_->rules_.counts[demand].least;
-    found += least - std::min(least, field_[demand].of(memory));
+  for (const std::size_t constraint : tracked_) {
+    if (constraint >= constraints_->constraint_set_.counts.size()) continue;
+    const std::uint32_t least = constraints_->constraint_set_.counts[constraint].least;
+    found += least - std::min(least, field_[constraint].of(memory));
   }
   return found;
 }
 
-Watch::Left Watch::leave(std::size_t t, std::uint32_t label, std::uint8_t after, std::uint64_t memory) const {
-  const Rules& rules = demands_->rules_;
+ConstraintAutomaton::Left ConstraintAutomaton::leave(std::size_t t, std::uint32_t label, std::uint8_t after,
+                                                     std::uint64_t memory) const {
+  const ConstraintSet& constraint_set = constraints_->constraint_set_;
   const std::size_t context = (std::size_t{label} * 3 + (before_matters_ ? memory & 3 : 0)) * 3 + after;
   Left left{memory, 0};
-  for (const std::uint32_t set : rules.everywhere) left.violations += !contains(rules.sets[set], context);
-  for (std::uint32_t i = demands_->set_end_[t]; i < demands_->set_end_[t + 1]; ++i)
-    left.violations += !contains(rules.sets[demands_->token_sets_[i]], context);
-  for (const std::size_t demand : watched_) left.violations += met(demand, t, context, after, left.memory);
-  if (demands_->begins_[t + 1]) {
+  for (const std::uint32_t set : constraint_set.everywhere)
+    left.violations += !contains(constraint_set.sets[set], context);
+  for (std::uint32_t i = constraints_->set_end_[t]; i < constraints_->set_end_[t + 1]; ++i)
+    left.violations += !contains(constraint_set.sets[constraints_->token_sets_[i]], context);
+  for (const std::size_t constraint : tracked_)
+    left.violations += advance(constraint, t, context, after, left.memory);
+  if (constraints_->begins_[t + 1]) {
     left.violations += missing(left.memory);
     left.memory = kStart;
   } else if (before_matters_) {
@@ -189,13 +204,13 @@ Watch::Left Watch::leave(std::size_t t, std::uint32_t label, std::uint8_t after,
   return left;
 }
 
-std::uint32_t Watch::violations(const Labels& y) const {
+std::uint32_t ConstraintAutomaton::violations(const Labels& y) const {
   std::uint64_t memory = kStart;
   std::uint32_t found = 0;
   for (std::size_t t = 0; t < y.size(); ++t) {
     const bool last = t + 1 == y.size();
     const Left left =
-        leave(t, y[t], last ? std::uint8_t{kApart} : demands_->relation(t + 1, y[t], y[t + 1]), memory);
+        leave(t, y[t], last ? std::uint8_t{kApart} : constraints_->relation(t + 1, y[t], y[t + 1]), memory);
     found += left.violations;
     memory = left.memory;
   }

@@ -3,16 +3,17 @@
 //
 // A structure's model derives from FrozenModel<itself, its parts> and knows how sentences are scored and
 // searched. Only what is used of this must be there:
-//   scores(program, table, s, space)         the finished scores of sentence s; valid until the space is used
+//   scores(extractor, table, s, space)         the finished scores of sentence s; valid until the space is
+//   used
 //                                            again
-//   find_best(program, table, s, space, y)   y becomes the best output
+//   find_best(extractor, table, s, space, y)   y becomes the best output
 //   k_best(scores, k, space)                 at most k outputs with scores, best first
-//   features(program, table, s, space)       of the sentence whose scores were asked for last: a function of
-//   an
+//   features(extractor, table, s, space)       of the sentence whose scores were asked for last: a function
+//   of an
 //                                            output y and f, which calls f(row, output in the row, count)
-//   walks(scores)                            outputs as the search under constraints knows them
-//   claims(spelling)                         what answers about probabilities need, made once for all
-//   sentences probability(claims, ...)                 the probabilities of what an output claims
+//   paths(scores)                            outputs as the search under constraints knows them
+//   marginals(spelling)                         what answers about probabilities need, made once for all
+//   sentences probability(marginals, ...)                 the probabilities of what an output marginals
 #pragma once
 
 #include <cmath>
@@ -24,10 +25,10 @@
 #include <utility>
 #include <vector>
 
-#include "base/table.hpp"
-#include "features/program.hpp"
-#include "search/claims.hpp"
+#include "base/token_table.hpp"
+#include "features/extractor.hpp"
 #include "search/constrained.hpp"
+#include "search/marginals.hpp"
 #include "search/vote.hpp"
 #include "weights/frozen.hpp"
 
@@ -42,15 +43,15 @@ struct FrozenSpace {
   std::optional<Constants> scaled;
 };
 
-// `Parts` names the types: Shape, Constants (of row 0), Program, Space and Output.
-template <class Model, class Parts>
+// `Types` names the types: Shape, Constants (of row 0), Program, Space and Output.
+template <class Model, class Types>
 class FrozenModel {
  public:
-  using Shape = typename Parts::Shape;
-  using Constants = typename Parts::Constants;
-  using Program = typename Parts::Program;
-  using Space = typename Parts::Space;
-  using Output = typename Parts::Output;
+  using Shape = typename Types::Shape;
+  using Constants = typename Types::Constants;
+  using Extractor = typename Types::Extractor;
+  using Space = typename Types::Space;
+  using Output = typename Types::Output;
 
   // `constant_at[k]` (a number in row 0) has the weight constants[k]. Throws std::invalid_argument.
   FrozenModel(Shape shape, FrozenWeights weights, std::span<const std::uint32_t> constant_at,
@@ -69,12 +70,12 @@ class FrozenModel {
   const Constants& constants() const { return constants_; }
 
   // Labels of all sentences, one after another.
-  std::vector<std::int32_t> best(const Program& program, const TokenTable& table, Space& space) const {
+  std::vector<std::int32_t> best(const Extractor& extractor, const TokenTable& table, Space& space) const {
     std::vector<std::int32_t> labels;
     labels.reserve(table.tokens());
     Output output{};
     for (std::size_t s = 0; s < table.sentences(); ++s) {
-      model().find_best(program, table, s, space, output);
+      model().find_best(extractor, table, s, space, output);
       append(output, labels);
     }
     return labels;
@@ -82,14 +83,14 @@ class FrozenModel {
 
   // The same by vote: of the k best outputs of each sentence the one that most versions of the weights in the
   // log prefer. Rows of the log are those of the weights; one more holds the constants.
-  std::vector<std::int32_t> voted(const Program& program, const TokenTable& table, const VoteLog& log,
+  std::vector<std::int32_t> voted(const Extractor& extractor, const TokenTable& table, const VoteLog& log,
                                   std::size_t k, Space& space) const {
     if (log.row_end.size() != weights_.slots() + 1)
       throw std::invalid_argument("votes: the log does not fit the weights");
     std::vector<std::int32_t> labels;
     for (std::size_t s = 0; s < table.sentences(); ++s) {
-      const auto candidates = model().k_best(model().scores(program, table, s, space), k, space);
-      const auto features = model().features(program, table, s, space);
+      const auto candidates = model().k_best(model().scores(extractor, table, s, space), k, space);
+      const auto features = model().features(extractor, table, s, space);
       Ballot ballot(candidates.size());
       for (std::size_t j = 1; j < candidates.size(); ++j) {
         add_votes(features, candidates[j].output, j, 1.0, ballot);
@@ -102,31 +103,33 @@ class FrozenModel {
 
   // The best labels of all tokens, changed where they break constraints on chosen sentences. Throws
   // std::invalid_argument.
-  ConstrainedLabels constrain(const Program& program, const TokenTable& table,
+  ConstrainedLabels constrain(const Extractor& extractor, const TokenTable& table,
                               std::span<const std::int32_t> labels, std::span<const std::uint8_t> chosen,
-                              const Rules& rules, const std::vector<Places>& places, Space& space) const {
-    return constrained_labels(table, labels, shape_.labels, chosen, rules, places,
-                              [&](std::size_t s, const Demands& demands, const Output& free) {
-                                const auto& scores = model().scores(program, table, s, space);
-                                return constrained(model().walks(scores), demands, free);
+                              const ConstraintSet& constraint_set,
+                              const std::vector<PlacedConstraints>& placed, Space& space) const {
+    return constrained_labels(table, labels, shape_.labels, chosen, constraint_set, placed,
+                              [&](std::size_t s, const OutputConstraints& constraints, const Output& free) {
+                                const auto& scores = model().scores(extractor, table, s, space);
+                                return constrained(model().paths(scores), constraints, free);
                               });
   }
 
-  // The probabilities of what given labels of all tokens claim, where those of outputs are proportional to
+  // The probabilities of what given labels of all tokens marginal, where those of outputs are proportional to
   // exp(factor * score). The sentences of the table are parts of outputs only if `sentences`, first tokens of
   // the ones that users see, are more. Throws std::invalid_argument.
-  Confidences confidences(const Program& program, const TokenTable& table,
+  Confidences confidences(const Extractor& extractor, const TokenTable& table,
                           std::span<const std::int32_t> labels, std::span<const std::uint32_t> sentences,
                           const Spelling& spelling, double factor, Space& space) const {
     if (spelling.labels != shape_.labels)
       throw std::invalid_argument("confidence: the spelling does not fit");
-    const auto claims_here = model().claims(spelling);
+    const auto marginals_here = model().marginals(spelling);
     const Constants& scaled = scaled_constants(factor, space);
-    return confidences_of(table, labels, sentences, spelling,
-                          [&](std::size_t s, const Output& y, Claims& claims, std::span<double> tokens) {
-                            model().scores(program, table, s, space);
-                            return model().probability(claims_here, y, claims, tokens, factor, scaled, space);
-                          });
+    return confidences_of(
+        table, labels, sentences, spelling,
+        [&](std::size_t s, const Output& y, Marginals& marginals, std::span<double> tokens) {
+          model().scores(extractor, table, s, space);
+          return model().probability(marginals_here, y, marginals, tokens, factor, scaled, space);
+        });
   }
 
  protected:
@@ -137,7 +140,7 @@ class FrozenModel {
   const Model& model() const { return static_cast<const Model&>(*this); }
 
   [[noreturn]] static void refuse(const char* why) {
-    throw std::invalid_argument(std::string(Parts::kName) + ": " + why);
+    throw std::invalid_argument(std::string(Types::kName) + ": " + why);
   }
 
   static void append(const std::vector<std::uint32_t>& output, std::vector<std::int32_t>& labels) {

@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "features/examples.hpp"
+#include "features/example_rows.hpp"
 #include "features/right.hpp"
 #include "search/structure.hpp"
 
@@ -79,7 +79,7 @@ inline void add_node_rows(const Example& x, const SparseRows& weights, std::uint
 
 // Examples, and what wrong labels cost.
 struct LabelData {
-  const Examples& examples;
+  const ExampleRows& examples;
   std::shared_ptr<const LabelCosts> costs;
 
   std::size_t size() const { return examples.sentences(); }

@@ -17,17 +17,17 @@ std::vector<std::uint8_t> single_rows(const std::vector<TemplateGroup>& groups) 
 
 }  // namespace
 
-NodeSums::NodeSums(const FrozenWeights& weights, std::size_t labels, const Program& program,
+NodeSums::NodeSums(const FrozenWeights& weights, std::size_t labels, const FeatureExtractor& extractor,
                    const Identity& owner, std::size_t length, ExtractionSpace& extraction, Space& space)
     : weights_(weights),
       labels_(labels),
-      program_(program),
-      groups_(program.groups()),
+      extractor_(extractor),
+      groups_(extractor.groups()),
       length_(length),
       extraction_(extraction),
       space_(space),
-      keeps_(Program::keys_of(extraction) != nullptr) {
-  const Identity& keys_of = Program::keys_of(extraction);
+      keeps_(FeatureExtractor::keys_of(extraction) != nullptr) {
+  const Identity& keys_of = FeatureExtractor::keys_of(extraction);
   if (space.owner == owner && space.keys_of == keys_of) return;
   space.words.reset(1, single_rows(groups_.words), labels);
   space.contexts.reset(groups_.contexts.size(), {0}, labels);
@@ -39,13 +39,13 @@ void NodeSums::prefetch(std::size_t begin, std::size_t end) {
   if (!groups_.words.empty()) {
     const std::size_t reach = groups_.reach;
     for (std::size_t at = begin == 0 ? 0 : begin + reach; at < std::min(end + reach, length_); ++at)
-      space_.words.prefetch_record(space_.words.numbered(program_.value_id({0, 0}, extraction_, at)));
+      space_.words.prefetch_record(space_.words.numbered(extractor_.value_id({0, 0}, extraction_, at)));
   }
   space_.places.clear();
   space_.keys.clear();
   for (std::size_t at = begin; at < end; ++at) {
     for (std::size_t g = 0; g < groups_.contexts.size(); ++g) {
-      space_.keys.push_back(program_.group_key(groups_.contexts[g], extraction_, at));
+      space_.keys.push_back(extractor_.group_key(groups_.contexts[g], extraction_, at));
       space_.places.push_back(space_.contexts.hashed(g, space_.keys.back()));
       space_.contexts.prefetch_record(space_.places.back());
     }
@@ -60,7 +60,7 @@ void NodeSums::write(std::size_t begin, std::size_t end, double* node) {
     space_.rows.clear();
     space_.sums.clear();
     for (std::size_t g = 0; g < groups_.words.size(); ++g) {
-      const std::uint64_t id = program_.value_id(groups_.words[g].places[0], extraction_, at);
+      const std::uint64_t id = extractor_.value_id(groups_.words[g].places[0], extraction_, at);
       const ScoreCache::Record place = space_.words.numbered(id);
       take(space_.words, ScoreCache::of_one(place, keeps_ ? id + 1 : kNoKey), g, groups_.words[g], at);
     }
@@ -86,8 +86,8 @@ void NodeSums::take(const ScoreCache& cache, ScoreCache::Record record, std::siz
 void NodeSums::fill(const ScoreCache& cache, ScoreCache::Record record, std::size_t vector,
                     const TemplateGroup& group, std::size_t at) {
   std::vector<Feature>& features = space_.features;
-  program_.features(extraction_, length_, at, at + 1, group.templates, features,
-                    [&](std::uint64_t key) { return weights_.prefetch_key(key); });
+  extractor_.features(extraction_, length_, at, at + 1, group.templates, features,
+                      [&](std::uint64_t key) { return weights_.prefetch_key(key); });
   resolve(features, weights_, extraction_);
   for (const Feature& f : features) weights_.prefetch_cells(f.row);
   cache.start_vector(record, vector, features.empty());

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "features/program.hpp"
+#include "features/extractor.hpp"
 #include "weights/frozen.hpp"
 #include "weights/score_cache.hpp"
 
@@ -26,13 +26,14 @@ class NodeSums {
   };
 
   // Are there groups, and few enough labels? Vectors of many labels are mostly zeros.
-  static bool fits(const Program& program, std::size_t labels) {
-    return labels <= kMostLabels && !(program.groups().words.empty() && program.groups().contexts.empty());
+  static bool fits(const FeatureExtractor& extractor, std::size_t labels) {
+    return labels <= kMostLabels &&
+           !(extractor.groups().words.empty() && extractor.groups().contexts.empty());
   }
 
   // For a sentence that was read. All must outlive it.
-  NodeSums(const FrozenWeights& weights, std::size_t labels, const Program& program, const Identity& owner,
-           std::size_t length, ExtractionSpace& extraction, Space& space);
+  NodeSums(const FrozenWeights& weights, std::size_t labels, const FeatureExtractor& extractor,
+           const Identity& owner, std::size_t length, ExtractionSpace& extraction, Space& space);
 
   // Asks the memory for what the sums of the tokens [begin, end) need.
   void prefetch(std::size_t begin, std::size_t end);
@@ -50,7 +51,7 @@ class NodeSums {
 
   const FrozenWeights& weights_;
   const std::size_t labels_;
-  const Program& program_;
+  const FeatureExtractor& extractor_;
   const TemplateGroups& groups_;
   const std::size_t length_;
   ExtractionSpace& extraction_;
@@ -60,7 +61,7 @@ class NodeSums {
 
 // Gives features their rows, and asks the memory for those.
 inline void resolve(std::vector<Feature>& features, const FrozenWeights& weights, ExtractionSpace& space) {
-  Program::resolve(features, space, [&](const Feature& f) {
+  FeatureExtractor::resolve(features, space, [&](const Feature& f) {
     const std::uint32_t row = weights.find(f.key, f.edge);
     if (row != kUnknownRow) weights.prefetch_row(row);
     return row;

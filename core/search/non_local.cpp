@@ -1,7 +1,7 @@
 #include "search/non_local.hpp"
 
-#include "search/chain.hpp"
-#include "search/segments.hpp"
+#include "search/chain/chain.hpp"
+#include "search/segments/segments.hpp"
 
 namespace marginalia {
 

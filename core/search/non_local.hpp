@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "search/structure.hpp"
-#include "weights/table.hpp"
+#include "weights/weight_table.hpp"
 
 namespace marginalia {
 

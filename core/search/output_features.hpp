@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "base/table.hpp"
-#include "search/claims.hpp"
+#include "base/token_table.hpp"
+#include "search/marginals.hpp"
 #include "weights/frozen.hpp"
 
 namespace marginalia {
@@ -36,8 +36,8 @@ inline std::vector<std::uint32_t> labels_of(const TokenTable& table, std::span<c
 
 // By sentence of a table: the features of the output `ids` with weights that are not 0, without those that
 // another output has too. Both are labels of all tokens.
-template <class Model, class Program, class Space>
-std::vector<std::vector<OutputFeature>> differing_features(const Model& model, const Program& program,
+template <class Model, class Extractor, class Space>
+std::vector<std::vector<OutputFeature>> differing_features(const Model& model, const Extractor& extractor,
                                                            const TokenTable& table,
                                                            std::span<const std::int32_t> ids,
                                                            std::span<const std::int32_t> others,
@@ -46,19 +46,19 @@ std::vector<std::vector<OutputFeature>> differing_features(const Model& model, c
   check_labels(table, others, model.shape().labels);
   std::vector<std::vector<OutputFeature>> found;
   for (std::size_t s = 0; s < table.sentences(); ++s)
-    found.push_back(model.differing_features(program, table, s, labels_of(table, ids, s),
+    found.push_back(model.differing_features(extractor, table, s, labels_of(table, ids, s),
                                              labels_of(table, others, s), space));
   return found;
 }
 
 // The scores of outputs, by sentence.
-template <class Model, class Program, class Space>
-std::vector<double> scores_of(const Model& model, const Program& program, const TokenTable& table,
+template <class Model, class Extractor, class Space>
+std::vector<double> scores_of(const Model& model, const Extractor& extractor, const TokenTable& table,
                               std::span<const std::int32_t> ids, Space& space) {
   check_labels(table, ids, model.shape().labels);
   std::vector<double> found;
   for (std::size_t s = 0; s < table.sentences(); ++s)
-    found.push_back(model.walks(model.scores(program, table, s, space)).score(labels_of(table, ids, s)));
+    found.push_back(model.paths(model.scores(extractor, table, s, space)).score(labels_of(table, ids, s)));
   return found;
 }
 

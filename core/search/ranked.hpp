@@ -11,7 +11,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "base/table.hpp"
+#include "base/token_table.hpp"
 #include "search/constrained.hpp"
 
 namespace marginalia {
@@ -50,29 +50,29 @@ RankedLabels by_rank(const std::vector<std::vector<ScoredOutput>>& sentences) {
 }
 
 // Of a model's sentences (see search/frozen_model.hpp).
-template <class Model, class Program, class Space>
-RankedLabels ranked(const Model& model, const Program& program, const TokenTable& table, std::size_t k,
+template <class Model, class Extractor, class Space>
+RankedLabels ranked(const Model& model, const Extractor& extractor, const TokenTable& table, std::size_t k,
                     Space& space) {
-  using Outputs = std::decay_t<decltype(model.k_best(model.scores(program, table, 0, space), k, space))>;
+  using Outputs = std::decay_t<decltype(model.k_best(model.scores(extractor, table, 0, space), k, space))>;
   std::vector<Outputs> found;
   for (std::size_t s = 0; s < table.sentences(); ++s) {
-    found.push_back(model.k_best(model.scores(program, table, s, space), k, space));
+    found.push_back(model.k_best(model.scores(extractor, table, s, space), k, space));
     if (!found.back().empty()) continue;
     found.back().emplace_back();  // there is no legal output: what the search gives then
-    model.find_best(program, table, s, space, found.back().back().output);
+    model.find_best(extractor, table, s, space, found.back().back().output);
   }
   return by_rank(found);
 }
 
 // The same of chosen sentences, under constraints; others have no outputs. `best`: labels of all tokens.
-template <class Model, class Program, class Space>
-RankedLabels ranked_constrained(const Model& model, const Program& program, const TokenTable& table,
+template <class Model, class Extractor, class Space>
+RankedLabels ranked_constrained(const Model& model, const Extractor& extractor, const TokenTable& table,
                                 std::size_t k, std::span<const std::int32_t> best,
-                                std::span<const std::uint8_t> chosen, const Rules& rules,
-                                const std::vector<Places>& places, Space& space) {
+                                std::span<const std::uint8_t> chosen, const ConstraintSet& constraint_set,
+                                const std::vector<PlacedConstraints>& placed, Space& space) {
   check_labels(table, best, model.shape().labels);
-  if (rules.labels != model.shape().labels || chosen.size() != table.sentences())
-    throw std::invalid_argument("constraints: the rules do not fit");
+  if (constraint_set.labels != model.shape().labels || chosen.size() != table.sentences())
+    throw std::invalid_argument("constraints: the constraint set does not fit");
   using Labels = std::vector<std::uint32_t>;
   struct Scored {
     Labels output;
@@ -88,14 +88,14 @@ RankedLabels ranked_constrained(const Model& model, const Program& program, cons
       all.back().push_back({free, std::numeric_limits<double>::quiet_NaN()});
       continue;
     }
-    const auto walks = model.walks(model.scores(program, table, s, space));
-    const Demands demands(rules, places[s], free.size());
-    ConstrainedOutputs outputs(walks, demands, free);
+    const auto paths = model.paths(model.scores(extractor, table, s, space));
+    const OutputConstraints constraints(constraint_set, placed[s], free.size());
+    ConstrainedOutputs outputs(paths, constraints, free);
     violations[s] = outputs.best().violations;
     exact[s] = outputs.best().exact ? 1 : 0;
     while (all.back().size() < k)
       if (std::optional<Labels> next = outputs.next())
-        all.back().push_back({*next, walks.score(*next)});
+        all.back().push_back({*next, paths.score(*next)});
       else
         break;
   }

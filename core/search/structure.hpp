@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "features/dropout.hpp"
-#include "weights/table.hpp"
+#include "weights/weight_table.hpp"
 
 namespace marginalia {
 

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "weights/table.hpp"
+#include "weights/weight_table.hpp"
 
 namespace marginalia {
 

@@ -7,7 +7,7 @@
 
 #include "base/prefetch.hpp"
 #include "features/index.hpp"
-#include "weights/table.hpp"
+#include "weights/weight_table.hpp"
 
 namespace marginalia {
 

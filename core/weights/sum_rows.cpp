@@ -3,7 +3,7 @@
 #include <bit>
 
 #include "base/simd.hpp"
-#include "weights/table.hpp"
+#include "weights/weight_table.hpp"
 
 namespace marginalia {
 

@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from marginalia.deploy import Shrunk, export, shrink
     from marginalia.errors import DataError, MarginaliaError, ModelError, SettingsError
     from marginalia.features.dictionary import Dictionary
-    from marginalia.learn import Labeler, Progress, Receipt
-    from marginalia.teaching import ClassModel, Model, trainable
+    from marginalia.learn import CorrectionReport, Labeler, Progress
+    from marginalia.trainable import ClassModel, Model, trainable
 
     calibrate = trainable(_learn.calibrate)
     convert = trainable(_decode.convert)
@@ -80,8 +80,8 @@ _HOMES = {
     "errors": ("DataError", "MarginaliaError", "ModelError", "SettingsError"),
     "features.dictionary": ("Dictionary",),
     "kinds": ("load",),
-    "learn": ("Labeler", "Progress", "Receipt", "calibrate", "train"),
-    "teaching": ("ClassModel", "Model"),
+    "learn": ("Labeler", "Progress", "CorrectionReport", "calibrate", "train"),
+    "trainable": ("ClassModel", "Model"),
 }
 _MAKE_MODELS = ("calibrate", "convert", "load", "train")
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
@@ -93,6 +93,7 @@ __all__ = [
     "Classified",
     "Classifier",
     "Constraints",
+    "CorrectionReport",
     "Count",
     "DataError",
     "Dictionary",
@@ -103,7 +104,6 @@ __all__ = [
     "Never",
     "Only",
     "Progress",
-    "Receipt",
     "Sentence",
     "SettingsError",
     "Shrunk",
@@ -132,7 +132,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'marginalia' has no attribute '{name}'")
     value = getattr(import_module(f"marginalia.{_HOME_OF[name]}"), name)
     if name in _MAKE_MODELS:
-        value = import_module("marginalia.teaching").trainable(value)
+        value = import_module("marginalia.trainable").trainable(value)
     globals()[name] = value
     return value
 

@@ -267,7 +267,7 @@ class PhraseBook:
         First tokens, ends and numbers of the longest matches in a table; they do not overlap.
         """
 
-class Program:
+class FeatureExtractor:
     """Templates, ready to run over token tables."""
 
     def __init__(
@@ -278,11 +278,11 @@ class Program:
         columns: int,
     ) -> None: ...
     @staticmethod
-    def of_items(columns: int) -> Program:
+    def of_items(columns: int) -> FeatureExtractor:
         """Features are the tables' explicit attributes."""
 
     @staticmethod
-    def of_bags(templates: Sequence[Sequence[tuple[str, str, int]]], columns: int) -> Program:
+    def of_bags(templates: Sequence[Sequence[tuple[str, str, int]]], columns: int) -> FeatureExtractor:
         """
         Templates over items, as lists of (function, argument, column); a literal is ("", text, 0).
         """
@@ -322,11 +322,11 @@ class FeatureIndex:
     def edges(self) -> NDArray[numpy.uint8]: ...
     @property
     def keeps_names(self) -> bool: ...
-    def count(self, program: Program, table: TokenTable) -> None: ...
-    def cut(self, least: int, examples: Sequence[Examples]) -> None:
+    def count(self, extractor: FeatureExtractor, table: TokenTable) -> None: ...
+    def cut(self, least: int, examples: Sequence[ExampleRows]) -> None:
         """Drops features counted fewer than `least` times."""
 
-class Examples:
+class ExampleRows:
     """Sentences as feature rows."""
 
     def __init__(self, keep_templates: bool = False) -> None: ...
@@ -341,11 +341,11 @@ class Examples:
     def starts(self) -> NDArray[numpy.uint32]: ...
     @property
     def gold(self) -> NDArray[numpy.uint32]: ...
-    def reserve(self, program: Program, tokens: int) -> None:
+    def reserve(self, extractor: FeatureExtractor, tokens: int) -> None:
         """Room for so many tokens."""
 
-    def add_growing(self, program: Program, table: TokenTable, index: FeatureIndex) -> None: ...
-    def add_known(self, program: Program, table: TokenTable, index: FeatureIndex) -> None: ...
+    def add_growing(self, extractor: FeatureExtractor, table: TokenTable, index: FeatureIndex) -> None: ...
+    def add_known(self, extractor: FeatureExtractor, table: TokenTable, index: FeatureIndex) -> None: ...
     @property
     def sets(self) -> NDArray[numpy.uint8]:
         """
@@ -375,13 +375,13 @@ class SparseRows:
         width: int,
         voters: WeightTable | None = None,
         versions: int = 0,
-        lessons: Lessons | None = None,
+        provenance: Provenance | None = None,
         most: int = 0,
         examples: int = 0,
         known: int = 0,
     ) -> dict[str, Any]:
         """
-        The arrays of a finished model, without what is zero (but for the first rows, so many, which stay); of the lessons at most so many of a weight (0: all), out of so many examples.
+        The arrays of a finished model, without what is zero (but for the first rows, so many, which stay); of the contributions at most so many of a weight (0: all), out of so many examples.
         """
 
     def flat(self) -> tuple[NDArray[numpy.uint32], NDArray[numpy.float32], NDArray[numpy.uint32]]:
@@ -416,7 +416,7 @@ class SparseRows:
 class Votes:
     """All changes of weights, by weight."""
 
-class Lessons:
+class Provenance:
     """What each example has of each weight."""
 
     def flat(
@@ -435,11 +435,11 @@ class WeightTable:
         rate: float = 0.0,
         variances: bool = False,
         log: bool = False,
-        lessons: bool = False,
+        provenance: bool = False,
     ) -> None: ...
     @property
     def current(self) -> SparseRows: ...
-    def settle(self, steps: float) -> None:
+    def catch_up(self, steps: float) -> None:
         """Takes all penalties that fell due."""
 
     def averaged(self, steps: float) -> SparseRows: ...
@@ -452,7 +452,7 @@ class WeightTable:
     def state(self) -> dict[str, NDArray[Any]]:
         """All that further learning depends on."""
 
-    def lessons(self, steps: float) -> Lessons:
+    def provenance(self, steps: float) -> Provenance:
         """
         What each example has of each weight; of their mean after each of so many steps, if not 0.
         """
@@ -491,8 +491,8 @@ class WeightTable:
     ) -> None:
         """Sets weights of a fresh table."""
 
-class Rules:
-    """Demands on outputs, said in sets of contexts of tokens."""
+class ConstraintSet:
+    """Constraints on outputs, as sets of contexts of tokens."""
 
     def __init__(
         self,
@@ -590,14 +590,14 @@ class Lattice:
 
     def constrained(
         self,
-        rules: Rules,
+        constraint_set: ConstraintSet,
         tokens: Annotated[
             NDArray[numpy.uint32], dict(shape=(None,), order="C", device="cpu", writable=False)
         ],
         spans: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order="C", device="cpu", writable=False)],
     ) -> ConstrainedChains:
         """
-        Iterates over (labels, score) of the outputs that meet demands as well as can be, best first.
+        Iterates over (labels, score) of the outputs that satisfy constraints as well as can be, best first.
         """
 
     def score(
@@ -608,7 +608,7 @@ class Lattice:
     ) -> float:
         """Score of an output; -inf if it is not legal."""
 
-    def divisors(
+    def local_normalisers(
         self,
         labels: Annotated[
             NDArray[numpy.uint32], dict(shape=(None,), order="C", device="cpu", writable=False)
@@ -636,11 +636,11 @@ class KBest:
     def __next__(self) -> tuple[NDArray[numpy.uint32], float]: ...
 
 class ConstrainedChains:
-    """Outputs that meet demands as well as can be, best first."""
+    """Outputs that satisfy constraints as well as can be, best first."""
 
     @property
     def violations(self) -> int:
-        """How often each of them breaks demands."""
+        """How often each of them breaks constraints."""
 
     @property
     def exact(self) -> bool:
@@ -658,19 +658,21 @@ class ChainModel:
     """A finished chain model."""
 
     def __init__(self, shape: ChainShape, arrays: dict[str, NDArray[Any]]) -> None: ...
-    def best(self, program: Program, table: TokenTable, space: ChainSpace) -> NDArray[numpy.int32]:
+    def best(self, extractor: FeatureExtractor, table: TokenTable, space: ChainSpace) -> NDArray[numpy.int32]:
         """Labels of all tokens of the table."""
 
-    def voted(self, program: Program, table: TokenTable, k: int, space: ChainSpace) -> NDArray[numpy.int32]:
+    def voted(
+        self, extractor: FeatureExtractor, table: TokenTable, k: int, space: ChainSpace
+    ) -> NDArray[numpy.int32]:
         """The same by vote of all versions of the weights among the k best."""
 
     def constrain(
         self,
-        program: Program,
+        extractor: FeatureExtractor,
         table: TokenTable,
         labels: NDArray[numpy.int32],
         chosen: NDArray[numpy.uint8],
-        rules: Rules,
+        constraint_set: ConstraintSet,
         tokens: NDArray[numpy.uint32],
         spans: NDArray[numpy.uint32],
         sentences: NDArray[numpy.uint32],
@@ -682,7 +684,7 @@ class ChainModel:
 
     def confidences(
         self,
-        program: Program | SegmentProgram,
+        extractor: FeatureExtractor | SegmentExtractor,
         table: TokenTable,
         labels: NDArray[numpy.int32],
         sentences: NDArray[numpy.uint32],
@@ -701,7 +703,7 @@ class ChainModel:
         """
 
     def ranked(
-        self, program: Program, table: TokenTable, k: int, space: ChainSpace
+        self, extractor: FeatureExtractor, table: TokenTable, k: int, space: ChainSpace
     ) -> tuple[NDArray[numpy.int32], NDArray[numpy.float64], NDArray[numpy.uint32], NDArray[numpy.uint8]]:
         """
         The k best outputs of all sentences: labels [ranks, tokens] (the best ones where a sentence has no more), scores [ranks, sentences] (NaN there), and two empty arrays.
@@ -709,12 +711,12 @@ class ChainModel:
 
     def ranked_constrained(
         self,
-        program: Program,
+        extractor: FeatureExtractor,
         table: TokenTable,
         k: int,
         labels: NDArray[numpy.int32],
         chosen: NDArray[numpy.uint8],
-        rules: Rules,
+        constraint_set: ConstraintSet,
         tokens: NDArray[numpy.uint32],
         spans: NDArray[numpy.uint32],
         sentences: NDArray[numpy.uint32],
@@ -726,7 +728,7 @@ class ChainModel:
 
     def differing_features(
         self,
-        program: Program,
+        extractor: FeatureExtractor,
         table: TokenTable,
         labels: NDArray[numpy.int32],
         others: NDArray[numpy.int32],
@@ -738,24 +740,26 @@ class ChainModel:
 
     def scores(
         self,
-        program: Program,
+        extractor: FeatureExtractor,
         table: TokenTable,
         labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
         space: ChainSpace,
     ) -> NDArray[numpy.float64]:
         """The score of the output of each sentence; -inf if it is not legal."""
 
-    def lattice(self, program: Program, table: TokenTable, sentence: int, space: ChainSpace) -> Lattice:
+    def lattice(
+        self, extractor: FeatureExtractor, table: TokenTable, sentence: int, space: ChainSpace
+    ) -> Lattice:
         """Scores of one sentence."""
 
     def features(
-        self, program: Program, table: TokenTable, sentence: int, space: ChainSpace
+        self, extractor: FeatureExtractor, table: TokenTable, sentence: int, space: ChainSpace
     ) -> list[tuple[int, bool, int, float, int | None, list[str]]]:
         """
         (token, edge, row, how often, template or None, texts of its pieces) of each known feature.
         """
 
-class SegmentProgram:
+class SegmentExtractor:
     """Templates over segments, ready to run over token tables."""
 
     def __init__(
@@ -766,7 +770,7 @@ class SegmentProgram:
         columns: int,
     ) -> None: ...
     @staticmethod
-    def of_items(columns: int) -> SegmentProgram:
+    def of_items(columns: int) -> SegmentExtractor:
         """Features are the tables' explicit attributes."""
 
     def names(self, table: TokenTable, sentence: int, begin: int, last: int) -> list[tuple[int | None, str]]:
@@ -810,7 +814,7 @@ class SegmentExamples:
     def starts(self) -> NDArray[numpy.uint32]: ...
     @property
     def gold(self) -> NDArray[numpy.uint32]: ...
-    def add(self, program: SegmentProgram, table: TokenTable) -> None: ...
+    def add(self, extractor: SegmentExtractor, table: TokenTable) -> None: ...
     @property
     def sets(self) -> NDArray[numpy.uint8]:
         """
@@ -850,14 +854,14 @@ class SegmentLattice:
 
     def constrained(
         self,
-        rules: Rules,
+        constraint_set: ConstraintSet,
         tokens: Annotated[
             NDArray[numpy.uint32], dict(shape=(None,), order="C", device="cpu", writable=False)
         ],
         spans: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order="C", device="cpu", writable=False)],
     ) -> ConstrainedSegments:
         """
-        Iterates over (labels, score) of the outputs that meet demands as well as can be, best first.
+        Iterates over (labels, score) of the outputs that satisfy constraints as well as can be, best first.
         """
 
     def score(
@@ -886,11 +890,11 @@ class SegmentKBest:
     def __next__(self) -> tuple[NDArray[numpy.uint32], float]: ...
 
 class ConstrainedSegments:
-    """Outputs that meet demands as well as can be, best first."""
+    """Outputs that satisfy constraints as well as can be, best first."""
 
     @property
     def violations(self) -> int:
-        """How often each of them breaks demands."""
+        """How often each of them breaks constraints."""
 
     @property
     def exact(self) -> bool:
@@ -908,21 +912,23 @@ class SegmentModel:
     """A finished model of segments."""
 
     def __init__(self, shape: SegmentShape, arrays: dict[str, NDArray[Any]]) -> None: ...
-    def best(self, program: SegmentProgram, table: TokenTable, space: SegmentSpace) -> NDArray[numpy.int32]:
+    def best(
+        self, extractor: SegmentExtractor, table: TokenTable, space: SegmentSpace
+    ) -> NDArray[numpy.int32]:
         """Labels of all tokens of the table."""
 
     def voted(
-        self, program: SegmentProgram, table: TokenTable, k: int, space: SegmentSpace
+        self, extractor: SegmentExtractor, table: TokenTable, k: int, space: SegmentSpace
     ) -> NDArray[numpy.int32]:
         """The same by vote of all versions of the weights among the k best."""
 
     def constrain(
         self,
-        program: SegmentProgram,
+        extractor: SegmentExtractor,
         table: TokenTable,
         labels: NDArray[numpy.int32],
         chosen: NDArray[numpy.uint8],
-        rules: Rules,
+        constraint_set: ConstraintSet,
         tokens: NDArray[numpy.uint32],
         spans: NDArray[numpy.uint32],
         sentences: NDArray[numpy.uint32],
@@ -934,7 +940,7 @@ class SegmentModel:
 
     def confidences(
         self,
-        program: Program | SegmentProgram,
+        extractor: FeatureExtractor | SegmentExtractor,
         table: TokenTable,
         labels: NDArray[numpy.int32],
         sentences: NDArray[numpy.uint32],
@@ -953,7 +959,7 @@ class SegmentModel:
         """
 
     def ranked(
-        self, program: SegmentProgram, table: TokenTable, k: int, space: SegmentSpace
+        self, extractor: SegmentExtractor, table: TokenTable, k: int, space: SegmentSpace
     ) -> tuple[NDArray[numpy.int32], NDArray[numpy.float64], NDArray[numpy.uint32], NDArray[numpy.uint8]]:
         """
         The k best outputs of all sentences: labels [ranks, tokens] (the best ones where a sentence has no more), scores [ranks, sentences] (NaN there), and two empty arrays.
@@ -961,12 +967,12 @@ class SegmentModel:
 
     def ranked_constrained(
         self,
-        program: SegmentProgram,
+        extractor: SegmentExtractor,
         table: TokenTable,
         k: int,
         labels: NDArray[numpy.int32],
         chosen: NDArray[numpy.uint8],
-        rules: Rules,
+        constraint_set: ConstraintSet,
         tokens: NDArray[numpy.uint32],
         spans: NDArray[numpy.uint32],
         sentences: NDArray[numpy.uint32],
@@ -978,7 +984,7 @@ class SegmentModel:
 
     def differing_features(
         self,
-        program: SegmentProgram,
+        extractor: SegmentExtractor,
         table: TokenTable,
         labels: NDArray[numpy.int32],
         others: NDArray[numpy.int32],
@@ -990,7 +996,7 @@ class SegmentModel:
 
     def scores(
         self,
-        program: SegmentProgram,
+        extractor: SegmentExtractor,
         table: TokenTable,
         labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
         space: SegmentSpace,
@@ -998,13 +1004,13 @@ class SegmentModel:
         """The score of the output of each sentence; -inf if it is not legal."""
 
     def lattice(
-        self, program: SegmentProgram, table: TokenTable, sentence: int, space: SegmentSpace
+        self, extractor: SegmentExtractor, table: TokenTable, sentence: int, space: SegmentSpace
     ) -> SegmentLattice:
         """Scores of one sentence."""
 
     def features_of(
         self,
-        program: SegmentProgram,
+        extractor: SegmentExtractor,
         table: TokenTable,
         sentence: int,
         labels: NDArray[numpy.uint32],
@@ -1037,17 +1043,23 @@ class SingleModel:
     """A finished model of single classes."""
 
     def __init__(self, shape: SingleShape, arrays: dict[str, Any]) -> None: ...
-    def best(self, program: Program, table: TokenTable, space: SingleSpace) -> NDArray[numpy.int32]:
+    def best(
+        self, extractor: FeatureExtractor, table: TokenTable, space: SingleSpace
+    ) -> NDArray[numpy.int32]:
         """Labels of all tokens of the table."""
 
-    def voted(self, program: Program, table: TokenTable, k: int, space: SingleSpace) -> NDArray[numpy.int32]:
+    def voted(
+        self, extractor: FeatureExtractor, table: TokenTable, k: int, space: SingleSpace
+    ) -> NDArray[numpy.int32]:
         """The same by vote of all versions of the weights among the k best."""
 
-    def scores(self, program: Program, table: TokenTable, space: SingleSpace) -> NDArray[numpy.float64]:
+    def scores(
+        self, extractor: FeatureExtractor, table: TokenTable, space: SingleSpace
+    ) -> NDArray[numpy.float64]:
         """[items, classes]."""
 
     def features(
-        self, program: Program, table: TokenTable, item: int, space: SingleSpace
+        self, extractor: FeatureExtractor, table: TokenTable, item: int, space: SingleSpace
     ) -> list[tuple[int, float, int | None, list[str]]]:
         """
         (row, how often, template or None, texts of its pieces) of each known feature.
@@ -1067,7 +1079,7 @@ def tiers() -> dict[str, str]:
     The tiers of the contract by name, and what a structure that has one offers.
     """
 
-class Rule:
+class UpdateRule:
     """What an online learner does at an example."""
 
     @property
@@ -1075,25 +1087,25 @@ class Rule:
         """The tiers of the contract that it needs of a structure."""
 
     @staticmethod
-    def perceptron() -> Rule: ...
+    def perceptron() -> UpdateRule: ...
     @staticmethod
-    def margin(margin: float) -> Rule: ...
+    def margin(margin: float) -> UpdateRule: ...
     @staticmethod
-    def passive_aggressive(kind: str, c: float) -> Rule: ...
+    def passive_aggressive(kind: str, c: float) -> UpdateRule: ...
     @staticmethod
-    def arow(r: float) -> Rule: ...
+    def arow(r: float) -> UpdateRule: ...
     @staticmethod
-    def correction(margin: float, local: bool = False) -> Rule: ...
+    def correction(margin: float, local: bool = False) -> UpdateRule: ...
     @staticmethod
-    def gradient(rate: float, decay: float, examples: float, local: bool) -> Rule: ...
+    def gradient(rate: float, decay: float, examples: float, local: bool) -> UpdateRule: ...
 
-class ChainExamples:
+class ChainBatch:
     """A batch of examples, seen as outputs of a structure."""
 
     def __init__(
         self,
         shape: ChainShape,
-        examples: Examples,
+        examples: ExampleRows,
         costs: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)]
         | None = None,
     ) -> None: ...
@@ -1104,7 +1116,7 @@ class ChainExamples:
     def learn(
         self,
         weights: WeightTable,
-        rule: Rule,
+        rule: UpdateRule,
         order: NDArray[numpy.uint32],
         step: int,
         sample_weights: NDArray[numpy.float64],
@@ -1165,13 +1177,13 @@ class ChainExamples:
         Best outputs of the examples [first, last), as numbers one after another.
         """
 
-class SingleExamples:
+class SingleBatch:
     """A batch of examples, seen as outputs of a structure."""
 
     def __init__(
         self,
         shape: SingleShape,
-        examples: Examples,
+        examples: ExampleRows,
         costs: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)]
         | None = None,
     ) -> None: ...
@@ -1182,7 +1194,7 @@ class SingleExamples:
     def learn(
         self,
         weights: WeightTable,
-        rule: Rule,
+        rule: UpdateRule,
         order: NDArray[numpy.uint32],
         step: int,
         sample_weights: NDArray[numpy.float64],
@@ -1249,7 +1261,7 @@ class SegmentBatch:
     def __init__(
         self,
         shape: SegmentShape,
-        program: SegmentProgram,
+        extractor: SegmentExtractor,
         examples: SegmentExamples,
         index: FeatureIndex,
         open: bool,
@@ -1263,7 +1275,7 @@ class SegmentBatch:
     def learn(
         self,
         weights: WeightTable,
-        rule: Rule,
+        rule: UpdateRule,
         order: NDArray[numpy.uint32],
         step: int,
         sample_weights: NDArray[numpy.float64],

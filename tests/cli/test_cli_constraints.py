@@ -57,7 +57,7 @@ def test_a_file_of_them(run: Run, model: Path, data: Path, tmp_path: Path) -> No
     labels = last_column(out)
     assert labels[0][0] == "B-VP"
     assert not any("PP" in label for sentence in labels for label in sentence)
-    assert "sentence 2: no labels meet all constraints; broken: 1=I-NP" in told
+    assert "sentence 2: no labels satisfy all constraints; broken: 1=I-NP" in told
     assert f"constraints for sentence 999999: there are {len(labels)} sentences" in told
 
 
@@ -147,7 +147,7 @@ def test_the_best_of_those_that_meet_them(run: Run, model: Path, data: Path) -> 
         labels = [line.split()[-1] for line in block.strip().split("\n") if not line.startswith("#rank")]
         assert sum(span.label == "NP" for span in spans(labels)) <= 1
     told = run("tag", model, data / "test.txt", "--nbest", "2", "--constrain", "1=I-NP")[2]
-    assert "sentence 1: no labels meet all constraints" in told
+    assert "sentence 1: no labels satisfy all constraints" in told
 
 
 def test_explain(run: Run, words: Path) -> None:

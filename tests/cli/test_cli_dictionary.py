@@ -1,4 +1,4 @@
-"""Dictionaries on the command line: trained with, demanded, explained, and read again while text comes in."""
+"""Dictionaries on the command line: trained with, required, explained, and read again while text comes in."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def test_what_cannot_be_is_told(run: Run, model: Path, text: Path, names: Path) 
     code, output, complaint = run("tag", model, text, "--dictionary", names)
     assert code == 0
     assert len(labels(output)) == 5
-    assert "sentence 1: no labels meet all constraints; broken: 2-3=VP" in complaint
+    assert "sentence 1: no labels satisfy all constraints; broken: 2-3=VP" in complaint
 
 
 def test_reloading_between_batches(

@@ -1,4 +1,4 @@
-"""`marginalia fix`: corrections from the command line and from files, receipts, trials, undoing."""
+"""`marginalia fix`: corrections from the command line and from files, reports, trials, undoing."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_a_sentence(run: Run, model: Path, data: Path, tmp_path: Path) -> None:
     assert lines[0].split() == COLUMNED["word"]
     assert lines[1].split() == ["said", *SAID]
     assert lines[2].split() == ["now", *RIGHT]
-    expected = mg.load(model).fix(COLUMNED, RIGHT, check=data / "dev.txt").receipt
+    expected = mg.load(model).fix(COLUMNED, RIGHT, check=data / "dev.txt").report
     assert expected is not None
     assert lines[3].startswith(f"{len(expected.changes)} weights changed in {expected.updates} step")
     assert lines[4].split()[:3] == [
@@ -88,9 +88,9 @@ def test_json(run: Run, model: Path, data: Path, tmp_path: Path) -> None:
     )
     assert code == 0
     found = json.loads(out)
-    receipt = mg.load(model).fix(COLUMNED, RIGHT, check=data / "dev.txt").receipt
-    assert receipt is not None
-    assert found == {"model": str(model), "output": str(fixed)} | json.loads(json.dumps(receipt.to_json()))
+    report = mg.load(model).fix(COLUMNED, RIGHT, check=data / "dev.txt").report
+    assert report is not None
+    assert found == {"model": str(model), "output": str(fixed)} | json.loads(json.dumps(report.to_json()))
     assert found["examples"] == [{"tokens": COLUMNED["word"], "labels": list(RIGHT), "said": list(SAID)}]
     logged = json.loads(run("fix", fixed, "--log", "--json")[1])["corrections"]
     assert [one["changes"] for one in logged] == [found["changes"]]

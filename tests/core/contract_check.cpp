@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "learn/margins.hpp"
-#include "learn/rules.hpp"
+#include "learn/update_rules.hpp"
 #include "search/non_local.hpp"
 #include "search/tiers.hpp"
 

@@ -47,7 +47,7 @@ def features_of(world: World, names: Names, y: Output) -> Vector:
 
 def names_of(world: World) -> list[Names]:
     """The features of all tokens of each sentence."""
-    flat = iter(world.program.names(world.table()))
+    flat = iter(world.extractor.names(world.table()))
     return [list(itertools.islice(flat, len(s))) for s in world.sentences]
 
 

@@ -87,7 +87,7 @@ def is_legal(p: Problem, y: Output) -> bool:
 
 
 def score_at(p: Problem, y: Output, t: int) -> float:
-    """What the label of token t adds to the score, as core/search/lattice.hpp states it."""
+    """What the label of token t adds to the score, as core/search/chain/lattice.hpp states it."""
     start, end, pairs, triples = p.parts()
     total = p.node[t, y[t]]
     if t == 0:

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 from naive_perceptron import Vector
-from naive_segment_program import Naive
+from naive_segment_extractor import Naive
 from oracles import Output
 from segment_oracles import Segmentation, Types, random_types, tie_key
 from worlds import Sentence, Trained, random_sentence, table_of
 
 from marginalia import _core
-from marginalia.features.compiling import compile_segment_program
-from marginalia.features.program import Program
+from marginalia.features.compiling import compile_segment_extractor
+from marginalia.features.program import TemplateProgram
 from marginalia.features.reading import Columns
 from marginalia.features.templates import parse_templates
 
@@ -36,9 +36,9 @@ TEMPLATES = {
 }
 
 
-def compiled(lines: Sequence[str]) -> tuple[Program, _core.SegmentProgram]:
+def compiled(lines: Sequence[str]) -> tuple[TemplateProgram, _core.SegmentExtractor]:
     program = parse_templates("\n".join(lines), COLUMNS)
-    return program, compile_segment_program(program, ("word", "tag"), {})
+    return program, compile_segment_extractor(program, ("word", "tag"), {})
 
 
 @dataclass
@@ -89,7 +89,7 @@ class SegmentWorld:
     def trained(self, passes: int = 3) -> Trained:
         trained = self.untrained()
         for seed in range(passes):
-            trained.learn(_core.Rule.perceptron(), _core.permutation(len(self.sentences), seed))
+            trained.learn(_core.UpdateRule.perceptron(), _core.permutation(len(self.sentences), seed))
         return trained
 
     def _names_of(self, i: int, begin: int, last: int) -> list[tuple[int | None, str]]:

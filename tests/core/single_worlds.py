@@ -14,7 +14,7 @@ from oracles import Output
 from worlds import Trained, random_sentence
 
 from marginalia import _core
-from marginalia.features.compiling import compile_item_program
+from marginalia.features.compiling import compile_item_extractor
 from marginalia.features.item_templates import parse_item_templates
 from marginalia.features.reading import Columns
 
@@ -33,20 +33,20 @@ class SingleWorld:
     def __post_init__(self) -> None:
         self.shape = _core.SingleShape(self.labels)
         self.templates = parse_item_templates(TEMPLATES, Columns(COLUMNS, ""))
-        self.program = compile_item_program(self.templates, COLUMNS, {})
+        self.extractor = compile_item_extractor(self.templates, COLUMNS, {})
 
     def table(self) -> _core.TokenTable:
         columns = [list(values) for values in zip(*self.sentences, strict=True)]
         return _core.from_columns(columns, [len(self.sentences)]).as_items()
 
     def batch(
-        self, examples: _core.Examples, index: _core.FeatureIndex, costs: np.ndarray | None = None
-    ) -> _core.SingleExamples:
-        return _core.SingleExamples(self.shape, examples, costs)
+        self, examples: _core.ExampleRows, index: _core.FeatureIndex, costs: np.ndarray | None = None
+    ) -> _core.SingleBatch:
+        return _core.SingleBatch(self.shape, examples, costs)
 
-    def examples(self, index: _core.FeatureIndex, keep_templates: bool = False) -> _core.Examples:
-        examples = _core.Examples(keep_templates)
-        examples.add_growing(self.program, self.table(), index)
+    def examples(self, index: _core.FeatureIndex, keep_templates: bool = False) -> _core.ExampleRows:
+        examples = _core.ExampleRows(keep_templates)
+        examples.add_growing(self.extractor, self.table(), index)
         examples.set_gold(np.array([c for y in self.gold for c in y], np.int32), self.labels)
         return examples
 

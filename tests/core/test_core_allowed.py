@@ -33,7 +33,7 @@ def test_chains(seed: int, labels: int, order: int, edges: bool, local: bool, ma
     model, space = _core.ChainModel(world.shape, trained.arrays()), _core.ChainSpace()
     for s, sentence in enumerate(world.sentences):
         allowed = masks(rng, len(sentence), labels)
-        free, lattice = (model.lattice(world.program, world.table(), s, space) for _ in range(2))
+        free, lattice = (model.lattice(world.extractor, world.table(), s, space) for _ in range(2))
         for token, mask in allowed.items():
             lattice.allow(token, mask)
         expected = {}
@@ -91,10 +91,10 @@ def test_what_does_not_fit_is_refused() -> None:
     world = random_world(1, 3, 1, edges=False, transitions=True, masked=False)
     model, space = _core.ChainModel(world.shape, world.trained().arrays()), _core.ChainSpace()
     s = next(i for i, sentence in enumerate(world.sentences) if sentence)
-    lattice = model.lattice(world.program, world.table(), s, space)
+    lattice = model.lattice(world.extractor, world.table(), s, space)
     with pytest.raises(ValueError, match="do not fit"):
         lattice.allow(len(world.sentences[s]), np.ones(3, np.uint8))
     with pytest.raises(ValueError, match="do not fit"):
         lattice.allow(0, np.ones(2, np.uint8))
     with pytest.raises(ValueError, match="do not fit"):
-        lattice.divisors(np.zeros(0, np.uint32))
+        lattice.local_normalisers(np.zeros(0, np.uint32))

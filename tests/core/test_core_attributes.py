@@ -47,18 +47,18 @@ class World:
         if self.structure == "chain":
             ones = np.ones(3, np.uint8)
             self.shape: Any = _core.ChainShape(3, self.order, True, ones, np.ones(9, np.uint8), ones, True)
-            self.program: Any = _core.Program.of_items(1)
-            self.examples: Any = _core.Examples(True)
-            self.examples.add_growing(self.program, table, self.index)
+            self.extractor: Any = _core.FeatureExtractor.of_items(1)
+            self.examples: Any = _core.ExampleRows(True)
+            self.examples.add_growing(self.extractor, table, self.index)
             self.examples.set_gold(gold, 3)
-            self.batch: Any = _core.ChainExamples(self.shape, self.examples)
+            self.batch: Any = _core.ChainBatch(self.shape, self.examples)
         else:
             self.shape = _core.SegmentShape(np.array(INSIDE, np.uint32), 4, True, True)
-            self.program = _core.SegmentProgram.of_items(1)
+            self.extractor = _core.SegmentExtractor.of_items(1)
             self.examples = _core.SegmentExamples(True)
-            self.examples.add(self.program, table)
+            self.examples.add(self.extractor, table)
             assert self.examples.set_gold(gold, self.shape) == 0
-            self.batch = _core.SegmentBatch(self.shape, self.program, self.examples, self.index, True)
+            self.batch = _core.SegmentBatch(self.shape, self.extractor, self.examples, self.index, True)
             self.batch.count_features()
         known = sorted({name for s in self.sequences for token in s for name in token})
         found = {self.index.name(row).decode(): row for row in range(1, len(self.index) + 1)}
@@ -149,7 +149,9 @@ def test_perceptron_updates_count_values(world: World, seed: int) -> None:
     w = Counter(world.scatter(seed))
     for i in range(len(world.gold)):
         y = tuple(world.batch.best(world.weights.current, i, i + 1).tolist())
-        world.batch.learn(world.weights, _core.Rule.perceptron(), np.array([i], np.uint32), i, UNWEIGHTED)
+        world.batch.learn(
+            world.weights, _core.UpdateRule.perceptron(), np.array([i], np.uint32), i, UNWEIGHTED
+        )
         if y != world.gold[i]:
             w.update(world.features(i, world.gold[i]))
             w.subtract(world.features(i, y))
@@ -242,28 +244,28 @@ def _token(world: World, t: int, y: Output) -> dict[Hashable, float]:
 def test_hidden_tokens_have_no_attributes(chances: tuple[float, float, float], world: World) -> None:
     """With nearly all input hidden, learning moves constants alone."""
     order = np.arange(len(world.gold), dtype=np.uint32)
-    world.batch.learn(world.weights, _core.Rule.perceptron(), order, 0, UNWEIGHTED, *chances, 1)
+    world.batch.learn(world.weights, _core.UpdateRule.perceptron(), order, 0, UNWEIGHTED, *chances, 1)
     assert all(row == 0 for row, _ in world.current())
 
 
 def test_values_of_one_take_no_room_and_zeros_none() -> None:
-    index, examples = _core.FeatureIndex(True), _core.Examples()
+    index, examples = _core.FeatureIndex(True), _core.ExampleRows()
     examples.add_growing(
-        _core.Program.of_items(1), table_of([[{"a": 1, "b": True, "c": 0, "d": False}]]), index
+        _core.FeatureExtractor.of_items(1), table_of([[{"a": 1, "b": True, "c": 0, "d": False}]]), index
     )
     assert [index.name(row) for row in range(1, len(index) + 1)] == [b"a", b"b"]
 
 
 def test_the_key_of_an_attribute_is_that_of_its_name() -> None:
     table = table_of([[{"w": "é", "x": 2.0}]])
-    assert _core.Program.of_items(1).names(table) == [[(False, "w:é"), (False, "x")]]
-    assert _core.SegmentProgram.of_items(1).names(table, 0, 0, 0) == [(0, "w:é"), (0, "x")]
+    assert _core.FeatureExtractor.of_items(1).names(table) == [[(False, "w:é"), (False, "x")]]
+    assert _core.SegmentExtractor.of_items(1).names(table, 0, 0, 0) == [(0, "w:é"), (0, "x")]
 
 
 def test_a_table_without_attributes_is_refused() -> None:
     table = _core.from_columns([["a"]], [1])
-    for program in (_core.Program.of_items(1),):
+    for extractor in (_core.FeatureExtractor.of_items(1),):
         with pytest.raises(ValueError, match="no explicit attributes"):
-            _core.Examples().add_growing(program, table, _core.FeatureIndex(True))
+            _core.ExampleRows().add_growing(extractor, table, _core.FeatureIndex(True))
     with pytest.raises(ValueError, match="without explicit attributes"):
-        _core.SegmentExamples(True).add(_core.SegmentProgram.of_items(1), table)
+        _core.SegmentExamples(True).add(_core.SegmentExtractor.of_items(1), table)

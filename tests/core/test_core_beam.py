@@ -129,7 +129,7 @@ def test_learning_with_a_wide_beam(world: World, seed: int) -> None:
     start = trained.scatter(rng)
     learner = NaiveLearner(world, start, margin_perceptron(1.0), np.ones(4))
     order = learner.learn_until_tie([*range(4)] * 3)
-    trained.learn(_core.Rule.margin(1.0), order)
+    trained.learn(_core.UpdateRule.margin(1.0), order)
     assert_close(trained.current(), learner.w)
     scores = NaiveLearner(world, trained.current(), margin_perceptron(1.0), np.ones(4))
     best = trained.batch().best(trained.weights.current, 0, 4).tolist()

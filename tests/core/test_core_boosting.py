@@ -19,9 +19,9 @@ from segment_worlds import SegmentWorld, segment_worlds
 from worlds import UNWEIGHTED, Trained, World, assert_close, worlds
 
 from marginalia import _core
-from marginalia.learn.boosting import Boosting, confidence_of, log_sum
+from marginalia.learn.boosting import Boosting, log_sum, round_weight
 from marginalia.learn.online import OnlineOptions, OnlineRun, OnlineSettings
-from marginalia.learn.run import Batch, Counts, Setup
+from marginalia.learn.run import Counts, RunContext, TrainingBatch
 
 AnyWorld = World | SegmentWorld
 seeds = st.integers(0, 2**32 - 1)
@@ -32,18 +32,21 @@ def costs_of(world: AnyWorld) -> np.ndarray:
     return (1 - np.eye(world.labels)).astype(np.float32)
 
 
-RULES: dict[str, tuple[Callable[[AnyWorld], _core.Rule], Callable[[AnyWorld], Any]]] = {
-    "perceptron": (lambda world: _core.Rule.perceptron(), lambda world: naive_learners.perceptron),
-    "margin": (lambda world: _core.Rule.margin(1.0), lambda world: naive_learners.margin_perceptron(1.0)),
+RULES: dict[str, tuple[Callable[[AnyWorld], _core.UpdateRule], Callable[[AnyWorld], Any]]] = {
+    "perceptron": (lambda world: _core.UpdateRule.perceptron(), lambda world: naive_learners.perceptron),
+    "margin": (
+        lambda world: _core.UpdateRule.margin(1.0),
+        lambda world: naive_learners.margin_perceptron(1.0),
+    ),
     "pa": (
-        lambda world: _core.Rule.passive_aggressive("I", 0.5),
+        lambda world: _core.UpdateRule.passive_aggressive("I", 0.5),
         lambda world: naive_learners.passive_aggressive("I", 0.5, costs_of(world)),
     ),
 }
 
 
 def boosting_of(
-    trained: Trained, rule: _core.Rule, given: np.ndarray, threads: int = 1, **options: Any
+    trained: Trained, rule: _core.UpdateRule, given: np.ndarray, threads: int = 1, **options: Any
 ) -> Boosting:
     """A run over a world's examples, which begins every round with the weights of the table."""
     world = trained.world
@@ -54,15 +57,17 @@ def boosting_of(
     )
     labels = [str(k) for k in range(world.labels)]
     chosen = OnlineSettings(**options)
-    setup = Setup(structure, trained.index, labels, chosen, 1, threads, trained.examples.sentences, "data")
-    run = Boosting(setup, chosen.boost, lambda: OnlineRun(setup, rule, OnlineOptions.of(chosen)))
+    context = RunContext(
+        structure, trained.index, labels, chosen, 1, threads, trained.examples.sentences, "data"
+    )
+    run = Boosting(context, chosen.boost, lambda: OnlineRun(context, rule, OnlineOptions.of(chosen)))
     run.start_from(trained.weights.current.copy())
     run.prepare(lambda: iter([batch_of(trained, given)]))
     return run
 
 
-def batch_of(trained: Trained, given: np.ndarray) -> Batch:
-    return Batch(
+def batch_of(trained: Trained, given: np.ndarray) -> TrainingBatch:
+    return TrainingBatch(
         trained.examples, given, lambda member: np.arange(trained.examples.sentences, dtype=np.uint32)
     )
 
@@ -154,7 +159,7 @@ def test_bisection_finds_the_least_z(pairs: list[tuple[float, float]]) -> None:
     """Compared with a dense grid over the whole interval."""
     w, d = (np.array(column) for column in zip(*pairs, strict=True))
     w /= w.sum()
-    alpha = confidence_of(np.log(w), d)
+    alpha = round_weight(np.log(w), d)
     right, wrong = w[d > 0].sum(), w[d <= 0].sum()
     if right <= wrong:
         assert alpha == 0
@@ -184,7 +189,7 @@ def test_extreme_margins(margins: list[float], useful: bool) -> None:
     """Nothing overflows, warns or becomes infinite."""
     logs = np.log(np.full(4, 0.25))
     with np.errstate(all="raise", under="ignore"):
-        alpha = confidence_of(logs, np.array(margins), 1e30)
+        alpha = round_weight(logs, np.array(margins), 1e30)
         assert (0 < alpha < math.inf) == useful
         assert log_sum(logs - alpha * np.array(margins)) <= 1e-12 if useful else alpha == 0
 
@@ -192,6 +197,6 @@ def test_extreme_margins(margins: list[float], useful: bool) -> None:
 def test_weights_of_nothing_and_their_return() -> None:
     """A weight may be 0 or too small for a double: it counts for nothing, and no logarithm complains."""
     logs = np.array([0.0, -np.inf, -5000.0])
-    assert confidence_of(logs, np.array([2.0, -100.0, -100.0])) == pytest.approx(math.log(4))
+    assert round_weight(logs, np.array([2.0, -100.0, -100.0])) == pytest.approx(math.log(4))
     assert log_sum(np.array([-5000.0, -5000.0])) == pytest.approx(-5000 + math.log(2))
     assert log_sum(np.array([-np.inf])) == -math.inf

@@ -1,4 +1,4 @@
-"""Outputs that meet demands: fewest violations, then the best score, as enumeration finds them."""
+"""Outputs that satisfy constraints: fewest violations, then the best score, as enumeration finds them."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ APART, JOINED = 0, 2
 
 
 @dataclass
-class Demanded:
-    """Random demands, and how often labels break them, counted in the plainest way."""
+class RandomConstraints:
+    """Random constraints, and how often labels break them, counted in the plainest way."""
 
     relation: np.ndarray  # [left, right]
     sets: np.ndarray  # [number, label, before, after]
@@ -33,14 +33,14 @@ class Demanded:
     tokens: list[tuple[int, int]]
     spans: list[tuple[int, int, int]]
 
-    def rules(self) -> _core.Rules:
+    def constraint_set(self) -> _core.ConstraintSet:
         labels = len(self.relation)
         flat = np.ascontiguousarray(self.sets.reshape(len(self.sets), -1))
         parts = self.everywhere, self.counts, self.orders, self.neighbours
-        return _core.Rules(labels, self.relation.ravel().copy(), flat, *parts)
+        return _core.ConstraintSet(labels, self.relation.ravel().copy(), flat, *parts)
 
     def rows(self, sentence: int | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Demands on tokens and spans, with the number of the sentence if there is one."""
+        """Constraints on tokens and spans, with the number of the sentence if there is one."""
         before = [] if sentence is None else [sentence]
         flat = [[[*before, *row] for row in rows] for rows in (self.tokens, self.spans)]
         return np.array(flat[0], np.uint32).ravel(), np.array(flat[1], np.uint32).ravel()
@@ -70,7 +70,7 @@ class Demanded:
         return found
 
 
-def random_demands(rng: np.random.Generator, relation: np.ndarray, length: int) -> Demanded:
+def random_constraints(rng: np.random.Generator, relation: np.ndarray, length: int) -> RandomConstraints:
     labels, count = len(relation), 5
     sets = (rng.random((count, labels, 3, 3)) < 0.4).astype(np.uint8)
     for s in sets[:3]:  # most are sets of labels, whatever stands beside them
@@ -86,7 +86,7 @@ def random_demands(rng: np.random.Generator, relation: np.ndarray, length: int) 
         first, last = sorted(rng.integers(length, size=2).tolist())
         return first, last
 
-    return Demanded(
+    return RandomConstraints(
         relation,
         sets,
         [one() for _ in few(1)],
@@ -99,17 +99,17 @@ def random_demands(rng: np.random.Generator, relation: np.ndarray, length: int) 
 
 
 def best_first(
-    scores: dict[tuple[int, ...], float], demanded: Demanded, sentences: list[int]
+    scores: dict[tuple[int, ...], float], constraints: RandomConstraints, sentences: list[int]
 ) -> tuple[int, list[tuple[int, ...]]]:
     """The fewest violations, and the outputs with no more, best first."""
-    broken = {y: demanded.violations(y, sentences) for y in scores}
+    broken = {y: constraints.violations(y, sentences) for y in scores}
     least = min(broken.values())
     return least, sorted((y for y in scores if broken[y] == least), key=lambda y: -scores[y])
 
 
-def check_outputs(lattice: Any, scores: dict[tuple[int, ...], float], demanded: Demanded) -> None:
-    least, expected = best_first(scores, demanded, [0])
-    outputs = lattice.constrained(demanded.rules(), *demanded.rows())
+def check_outputs(lattice: Any, scores: dict[tuple[int, ...], float], constraints: RandomConstraints) -> None:
+    least, expected = best_first(scores, constraints, [0])
+    outputs = lattice.constrained(constraints.constraint_set(), *constraints.rows())
     assert outputs.exact
     assert outputs.violations == least
     found = list(outputs)
@@ -127,12 +127,12 @@ def test_chains(seed: int, labels: int, order: int, edges: bool, local: bool, ma
     trained.scatter(rng)
     model, space = _core.ChainModel(world.shape, trained.arrays()), _core.ChainSpace()
     table = world.table()
-    best = model.best(world.program, table, space)
+    best = model.best(world.extractor, table, space)
     relation = rng.integers(0, 3, (labels, labels)).astype(np.uint8)
     starts = table.sentence_starts.tolist()
     for s, sentence in enumerate(world.sentences):
         length = len(sentence)
-        lattice = model.lattice(world.program, table, s, space)
+        lattice = model.lattice(world.extractor, table, s, space)
         scores = {
             y: score
             for y in itertools.product(range(labels), repeat=length)
@@ -140,27 +140,27 @@ def test_chains(seed: int, labels: int, order: int, edges: bool, local: bool, ma
         }
         if not length or not scores:
             continue
-        demanded = random_demands(rng, relation, length)
-        check_outputs(lattice, scores, demanded)
+        constraints = random_constraints(rng, relation, length)
+        check_outputs(lattice, scores, constraints)
 
         parts = [0, *sorted({int(t) for t in rng.integers(1, length + 1, 2)} - {length})]  # of a document
         users = sorted({*starts[:-1], *(starts[s] + part for part in parts)})
         chosen = np.array([i == s for i in range(len(world.sentences))], np.uint8)
         found, violations, exact = model.constrain(
-            world.program,
+            world.extractor,
             table,
             best,
             chosen,
-            demanded.rules(),
-            *demanded.rows(s),
+            constraints.constraint_set(),
+            *constraints.rows(s),
             np.array(users, np.uint32),
             space,
         )
-        least, expected = best_first(scores, demanded, parts)
+        least, expected = best_first(scores, constraints, parts)
         here = tuple(found[starts[s] : starts[s + 1]].tolist())
         assert violations[s] == least
         assert exact[s]
-        assert demanded.violations(here, parts) == least
+        assert constraints.violations(here, parts) == least
         assert scores[here] == pytest.approx(scores[expected[0]])
         others = np.repeat(chosen == 0, np.diff(starts))
         assert (found[others] == best[others]).all()
@@ -189,13 +189,13 @@ def test_segments(seed: int, most: int, transitions: bool) -> None:
     constants = rng.normal(size=shape.constants) if transitions else np.zeros(shape.constants)
     lattice = _core.SegmentLattice(shape, scores, length, constants)
     outputs = {tuple(ids.tolist()): score for ids, score in lattice.k_best()}
-    check_outputs(lattice, outputs, random_demands(rng, iob2_relations(), length))
+    check_outputs(lattice, outputs, random_constraints(rng, iob2_relations(), length))
 
 
 @settings(steady, max_examples=40)
 @given(seeds, st.booleans())
 def test_more_than_can_be_remembered(seed: int, possible: bool) -> None:
-    """Demands that no memory has room for: what is found is legal, flagged, and never worse than the free
+    """Constraints that no memory has room for: what is found is legal, flagged, and never worse than the free
     best; what is said to be exact is."""
     rng = np.random.default_rng(seed)
     shape = _core.ChainShape(3, 1, True, *(np.ones(n, np.uint8) for n in (3, 9, 3)), True)
@@ -206,12 +206,12 @@ def test_more_than_can_be_remembered(seed: int, possible: bool) -> None:
     for label in range(3):
         sets[label, label] = 1
     counts = [(int(rng.integers(3)), 1 if possible else 2**20, 2**20 + i) for i in range(30)]
-    demanded = Demanded(np.zeros((3, 3), np.uint8), sets, [], counts, [], [], [], [])
-    outputs = lattice.constrained(demanded.rules(), *demanded.rows())
+    constraints = RandomConstraints(np.zeros((3, 3), np.uint8), sets, [], counts, [], [], [], [])
+    outputs = lattice.constrained(constraints.constraint_set(), *constraints.rows())
     first = tuple(next(iter(outputs))[0].tolist())
-    least, expected = best_first(scores, demanded, [0])
+    least, expected = best_first(scores, constraints, [0])
     free = max(scores, key=lambda y: scores[y])
-    assert demanded.violations(first, [0]) == outputs.violations <= demanded.violations(free, [0])
+    assert constraints.violations(first, [0]) == outputs.violations <= constraints.violations(free, [0])
     if outputs.exact:
         assert outputs.violations == least
         assert first == expected[0]
@@ -232,20 +232,22 @@ def test_more_than_there_is_time_for() -> None:
     sets = np.zeros((labels, labels, 3, 3), np.uint8)
     sets[range(labels), range(labels)] = 1
     counts: list[tuple[int, int, int | None]] = [(label, 4 + label, 5 + label) for label in range(7)]
-    demanded = Demanded(np.zeros((labels, labels), np.uint8), sets, [], counts, [], [], [], [])
-    outputs = lattice.constrained(demanded.rules(), *demanded.rows())
+    constraints = RandomConstraints(np.zeros((labels, labels), np.uint8), sets, [], counts, [], [], [], [])
+    outputs = lattice.constrained(constraints.constraint_set(), *constraints.rows())
     free = tuple(lattice.best()[0].tolist())
     assert not outputs.exact
-    assert outputs.violations < demanded.violations(free, [0])
+    assert outputs.violations < constraints.violations(free, [0])
     first = tuple(next(iter(outputs))[0].tolist())
-    assert demanded.violations(first, [0]) == outputs.violations
+    assert constraints.violations(first, [0]) == outputs.violations
 
 
 def test_nothing_is_demanded_of_no_tokens() -> None:
     shape = _core.ChainShape(2, 1, True, *(np.ones(n, np.uint8) for n in (2, 4, 2)), True)
     lattice = _core.Lattice(shape, np.zeros(0), np.zeros(0), np.zeros(shape.constants))
-    rules = _core.Rules(2, np.zeros(4, np.uint8), np.ones((1, 18), np.uint8), [0], [(0, 3, None)], [], [])
-    outputs = lattice.constrained(rules, np.zeros(0, np.uint32), np.zeros(0, np.uint32))
+    constraint_set = _core.ConstraintSet(
+        2, np.zeros(4, np.uint8), np.ones((1, 18), np.uint8), [0], [(0, 3, None)], [], []
+    )
+    outputs = lattice.constrained(constraint_set, np.zeros(0, np.uint32), np.zeros(0, np.uint32))
     assert [ids.tolist() for ids, _ in outputs] == [[]]
 
 
@@ -254,9 +256,11 @@ def test_no_legal_output_at_all() -> None:
     no = np.zeros(2, np.uint8)
     shape = _core.ChainShape(2, 1, True, no, np.ones(4, np.uint8), no, True)
     lattice = _core.Lattice(shape, np.zeros(6), np.zeros(0), np.zeros(shape.constants))
-    rules = _core.Rules(2, np.zeros(4, np.uint8), np.zeros((1, 18), np.uint8), [0], [], [], [])
+    constraint_set = _core.ConstraintSet(
+        2, np.zeros(4, np.uint8), np.zeros((1, 18), np.uint8), [0], [], [], []
+    )
     nothing = np.zeros(0, np.uint32)
-    outputs = lattice.constrained(rules, nothing, nothing)
+    outputs = lattice.constrained(constraint_set, nothing, nothing)
     assert outputs.violations == 3
     assert len([ids for ids, _ in outputs]) == 1
 
@@ -276,7 +280,7 @@ def test_no_legal_output_at_all() -> None:
 )
 def test_rules_that_do_not_fit_are_refused(parts: tuple[Any, ...]) -> None:
     with pytest.raises(ValueError, match="do not fit"):
-        _core.Rules(*parts)
+        _core.ConstraintSet(*parts)
 
 
 @pytest.mark.parametrize(
@@ -285,9 +289,9 @@ def test_rules_that_do_not_fit_are_refused(parts: tuple[Any, ...]) -> None:
 def test_places_that_do_not_fit_are_refused(tokens: list[int], spans: list[int]) -> None:
     shape = _core.ChainShape(2, 1, True, *(np.ones(n, np.uint8) for n in (2, 4, 2)), True)
     lattice = _core.Lattice(shape, np.zeros(6), np.zeros(0), np.zeros(shape.constants))
-    rules = _core.Rules(2, np.zeros(4, np.uint8), np.ones((1, 18), np.uint8), [], [], [], [])
+    constraint_set = _core.ConstraintSet(2, np.zeros(4, np.uint8), np.ones((1, 18), np.uint8), [], [], [], [])
     with pytest.raises(ValueError, match="do not fit"):
-        lattice.constrained(rules, np.array(tokens, np.uint32), np.array(spans, np.uint32))
-    other = _core.Rules(1, np.zeros(1, np.uint8), np.ones((1, 9), np.uint8), [], [], [], [])
+        lattice.constrained(constraint_set, np.array(tokens, np.uint32), np.array(spans, np.uint32))
+    other = _core.ConstraintSet(1, np.zeros(1, np.uint8), np.ones((1, 9), np.uint8), [], [], [], [])
     with pytest.raises(ValueError, match="do not fit"):
         lattice.constrained(other, np.zeros(0, np.uint32), np.zeros(0, np.uint32))

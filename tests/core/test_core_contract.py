@@ -10,7 +10,12 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-SOURCES = ["weights/table.cpp", "weights/dense_rows.cpp", "weights/lessons.cpp", "learn/difference.cpp"]
+SOURCES = [
+    "weights/weight_table.cpp",
+    "weights/dense_rows.cpp",
+    "weights/provenance.cpp",
+    "learn/difference.cpp",
+]
 
 
 def test_a_bare_structure_and_non_local_features(tmp_path: Path) -> None:

@@ -53,7 +53,7 @@ def separable(world: World, seed: int, gap: float) -> World:
     return world
 
 
-def learned_until_right(trained: Trained, seed: int, rule: _core.Rule) -> tuple[int, float]:
+def learned_until_right(trained: Trained, seed: int, rule: _core.UpdateRule) -> tuple[int, float]:
     """Passes until one has no update; all updates, and the largest squared norm of one."""
     updates, largest = 0, 0.0
     for k in range(2_000):
@@ -72,7 +72,7 @@ def test_mistakes_are_bounded(world: World, seed: int) -> None:
     """Novikoff's theorem as Collins 2002 states it for structures."""
     world = separable(world, seed, 0.3)
     trained = world.untrained()
-    updates, largest = learned_until_right(trained, seed, _core.Rule.perceptron())
+    updates, largest = learned_until_right(trained, seed, _core.UpdateRule.perceptron())
     margins, _ = trained.batch().margins(trained.weights.current, 0, len(world.sentences))
     if not updates:
         return
@@ -91,7 +91,7 @@ def test_the_margin_perceptron_ends_with_a_margin(world: World, seed: int) -> No
     """When nothing changes any more, gold leads by more than was asked for."""
     world = separable(world, seed, 0.3)
     trained = world.untrained()
-    learned_until_right(trained, seed, _core.Rule.margin(5.0))
+    learned_until_right(trained, seed, _core.UpdateRule.margin(5.0))
     margins, _ = trained.batch().margins(trained.weights.current, 0, len(world.sentences))
     assert margins.min(initial=np.inf) > 5.0
 
@@ -102,7 +102,7 @@ def test_passive_aggressive_meets_its_costs() -> None:
         world = random_world(seed, 3, 1 + seed % 2, edges=True, transitions=True, masked=False, count=8)
         world = separable(world, seed, 0.5)
         trained = world.untrained()
-        rule = _core.Rule.passive_aggressive("0", 1.0)
+        rule = _core.UpdateRule.passive_aggressive("0", 1.0)
         for k in range(400):
             trained.learn(rule, _core.permutation(len(world.sentences), k))
         learner = NaiveLearner(world, trained.current(), naive.perceptron, np.ones(len(world.sentences)))

@@ -101,7 +101,7 @@ def rows_of(index: _core.FeatureIndex) -> dict[str, int]:
 def reading(world: World, edges: bool) -> World:
     """The world with the templates above."""
     templates = [(edge, pieces) for edge, pieces, _ in TEMPLATES.values() if edges or not edge]
-    world.program = _core.Program(SOURCES, templates, [], 2)
+    world.extractor = _core.FeatureExtractor(SOURCES, templates, [], 2)
     return world
 
 
@@ -110,12 +110,12 @@ chances = st.tuples(shares, shares, st.sampled_from([0.0, 0.2, 0.7]))
 seeds = st.integers(0, 2**64 - 1)
 
 
-def rules() -> dict[str, tuple[_core.Rule, naive.Rule]]:
+def rules() -> dict[str, tuple[_core.UpdateRule, naive.Rule]]:
     return {
-        "perceptron": (_core.Rule.perceptron(), naive.perceptron),
-        "margin": (_core.Rule.margin(1.0), naive.margin_perceptron(1.0)),
-        "gradient": (_core.Rule.gradient(0.5, 0.9, 5, False), naive.gradient(0.5, 0.9, 5, False)),
-        "choices": (_core.Rule.gradient(0.5, 0.9, 5, True), naive.gradient(0.5, 0.9, 5, True)),
+        "perceptron": (_core.UpdateRule.perceptron(), naive.perceptron),
+        "margin": (_core.UpdateRule.margin(1.0), naive.margin_perceptron(1.0)),
+        "gradient": (_core.UpdateRule.gradient(0.5, 0.9, 5, False), naive.gradient(0.5, 0.9, 5, False)),
+        "choices": (_core.UpdateRule.gradient(0.5, 0.9, 5, True), naive.gradient(0.5, 0.9, 5, True)),
     }
 
 
@@ -164,8 +164,8 @@ def test_after_a_cut(known: bool, world: World, chances: Chances, seed: int) -> 
     trained = world.untrained(keep_templates=True)
     trained.index.cut(2, [trained.examples])
     if known:
-        trained.examples = _core.Examples(True)
-        trained.examples.add_known(world.program, world.table(), trained.index)
+        trained.examples = _core.ExampleRows(True)
+        trained.examples.add_known(world.extractor, world.table(), trained.index)
         trained.examples.set_gold(np.array([c for y in world.gold for c in y], np.int32), world.labels)
     rows = rows_of(trained.index)
     trained.batch().make_room(trained.weights, True)
@@ -187,7 +187,7 @@ def test_everything_hidden() -> None:
     outside = {"b<>", "c", "d>", "e<", "f1", "g>"}
     for hidden, visible in [((1.0, 0.0, 0.0), outside), ((0.0, 1.0, 0.0), outside), ((0.0, 0.0, 1.0), set())]:
         trained = world.untrained(keep_templates=True)
-        trained.learn(_core.Rule.perceptron(), [*range(8)] * 2, UNWEIGHTED, *hidden, 1)
+        trained.learn(_core.UpdateRule.perceptron(), [*range(8)] * 2, UNWEIGHTED, *hidden, 1)
         names = {name[1] for name, _ in trained.current() if name != "constant"}
         assert names == visible
 
@@ -210,9 +210,11 @@ def test_hiding_ends_with_the_call() -> None:
     trained = world.trained()
     before = trained.batch().best(trained.weights.current, 0, 6).tolist()
     batch, order = trained.batch(), np.zeros(0, np.uint32)
-    batch.learn(trained.weights, _core.Rule.perceptron(), order, 0, UNWEIGHTED, 0.0, 0.0, 0.5, 1)
+    batch.learn(trained.weights, _core.UpdateRule.perceptron(), order, 0, UNWEIGHTED, 0.0, 0.0, 0.5, 1)
     assert batch.best(trained.weights.current, 0, 6).tolist() == before
-    assert trained.learn(_core.Rule.perceptron(), range(6), UNWEIGHTED, 0.0, 0.0, 0.0, 1)["sentences"] == 6
+    assert (
+        trained.learn(_core.UpdateRule.perceptron(), range(6), UNWEIGHTED, 0.0, 0.0, 0.0, 1)["sentences"] == 6
+    )
 
 
 def test_hiding_input_needs_templates() -> None:
@@ -220,5 +222,5 @@ def test_hiding_input_needs_templates() -> None:
     trained = world.untrained()
     for hidden in [(0.5, 0.0, 0.0), (0.0, 0.5, 0.0)]:
         with pytest.raises(ValueError):
-            trained.learn(_core.Rule.perceptron(), range(6), UNWEIGHTED, *hidden, 1)
-    trained.learn(_core.Rule.perceptron(), range(6), UNWEIGHTED, 0.0, 0.0, 0.5, 1)
+            trained.learn(_core.UpdateRule.perceptron(), range(6), UNWEIGHTED, *hidden, 1)
+    trained.learn(_core.UpdateRule.perceptron(), range(6), UNWEIGHTED, 0.0, 0.0, 0.5, 1)

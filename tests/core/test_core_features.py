@@ -1,4 +1,4 @@
-"""Templates, indices and phrase lists, against the naive program and counting by dictionaries."""
+"""Templates, indices and phrase lists, against the naive extractor and counting by dictionaries."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive_program import expand, longest_matches
+from naive_extractor import expand, longest_matches
 from oracles import steady
-from worlds import Trained, World, program_of, random_sentence, random_world, table_of, worlds
+from worlds import Trained, World, extractor_of, random_sentence, random_world, table_of, worlds
 
 from marginalia import _core
-from marginalia.features.program import Attribute, Program, Template, Value
+from marginalia.features.program import Attribute, Template, TemplateProgram, Value
 
 COLUMNS = ["word", "tag"]
 WORDS = ["a", "A", "ab", "Abba", "ba-b", "b", "Ωα", "naïve", "", "4b", "aab"]
@@ -44,17 +44,17 @@ phrases = st.lists(st.lists(words.filter(bool), min_size=1, max_size=3).map(" ".
 
 
 @st.composite
-def programs(draw: st.DrawFn) -> Program:
+def programs(draw: st.DrawFn) -> TemplateProgram:
     made = draw(st.lists(attributes, min_size=1, max_size=5))
     values = st.builds(
         Value, st.integers(0, len(made) - 1), st.integers(-8, 8), st.booleans(), outside, outside
     )
     pieces = st.lists(st.one_of(values, st.sampled_from(["", "/", "x="])), max_size=4).map(tuple)
     templates = st.builds(Template, st.sampled_from(["node", "edge"]), pieces)
-    return Program(tuple(made), tuple(draw(st.lists(templates, max_size=6))), {"one": "", "two": ""})
+    return TemplateProgram(tuple(made), tuple(draw(st.lists(templates, max_size=6))), {"one": "", "two": ""})
 
 
-def native(program: Program, lists: dict[str, list[str]]) -> _core.Program:
+def native(program: TemplateProgram, lists: dict[str, list[str]]) -> _core.FeatureExtractor:
     names = list(lists)
     sources = [
         (
@@ -65,7 +65,7 @@ def native(program: Program, lists: dict[str, list[str]]) -> _core.Program:
         )
         for a in program.attributes
     ]
-    return _core.Program(
+    return _core.FeatureExtractor(
         sources,
         [(t.scope == "edge", [fields(piece) for piece in t.pieces]) for t in program.templates],
         [_core.PhraseSet([phrase.split(" ") for phrase in lists[name]]) for name in names],
@@ -79,7 +79,7 @@ def fields(piece: str | Value) -> tuple[Any, ...]:
     return ("", piece.attribute, piece.offset, piece.absolute, list(piece.before), list(piece.after))
 
 
-def expected_names(program: Program, corpus: list[Any], lists: dict[str, list[str]]) -> list[Any]:
+def expected_names(program: TemplateProgram, corpus: list[Any], lists: dict[str, list[str]]) -> list[Any]:
     found = []
     for sentence in corpus:
         columns = {name: [token[c] for token in sentence] for c, name in enumerate(COLUMNS)}
@@ -90,7 +90,7 @@ def expected_names(program: Program, corpus: list[Any], lists: dict[str, list[st
 @settings(steady, max_examples=250)
 @given(programs(), st.lists(sentences, max_size=4), phrases, phrases)
 def test_names_are_those_of_the_naive_program(
-    program: Program, corpus: list[Any], one: list[str], two: list[str]
+    program: TemplateProgram, corpus: list[Any], one: list[str], two: list[str]
 ) -> None:
     """`names` itself checks that every key is the hash of its name."""
     lists = {"one": one, "two": two}
@@ -100,12 +100,12 @@ def test_names_are_those_of_the_naive_program(
 @settings(steady, max_examples=100)
 @given(programs(), st.lists(sentences, min_size=1, max_size=8), phrases, st.integers(0, 4))
 def test_cut_keeps_what_was_counted_often_enough(
-    program: Program, corpus: list[Any], one: list[str], least: int
+    program: TemplateProgram, corpus: list[Any], one: list[str], least: int
 ) -> None:
     lists = {"one": one, "two": []}
     run, table = native(program, lists), table_of(corpus)
     counts = Counter(name for token in expected_names(program, corpus, lists) for name in token)
-    index, examples = _core.FeatureIndex(True), _core.Examples()
+    index, examples = _core.FeatureIndex(True), _core.ExampleRows()
     examples.add_growing(run, table, index)
     assert [index.name(row).decode() for row in range(1, len(index) + 1)] == [name for _, name in counts]
     index.cut(least, [examples])
@@ -115,12 +115,12 @@ def test_cut_keeps_what_was_counted_often_enough(
     assert examples.starts.tolist() == table.sentence_starts.tolist()
 
 
-def learned(world: World, index: _core.FeatureIndex, examples: _core.Examples) -> list[Any]:
+def learned(world: World, index: _core.FeatureIndex, examples: _core.ExampleRows) -> list[Any]:
     """All weights after two passes: equal for equal examples."""
     examples.set_gold(np.array([c for y in world.gold for c in y], np.int32), world.labels)
     weights = _core.WeightTable(len(index) + 1, world.shape.constants)
     order = np.arange(len(world.sentences), dtype=np.uint32)
-    Trained(world, index, examples, weights, 0).learn(_core.Rule.perceptron(), [*order, *order])
+    Trained(world, index, examples, weights, 0).learn(_core.UpdateRule.perceptron(), [*order, *order])
     return [[a.tolist() for a in weights.current.cells(row)] for row in range(len(index) + 1)]
 
 
@@ -129,7 +129,7 @@ def learned(world: World, index: _core.FeatureIndex, examples: _core.Examples) -
 def test_ways_to_the_same_examples(world: World, least: int) -> None:
     """Growing then cutting = counting, cutting and then reading = reading sentence by sentence."""
     grown, counted = _core.FeatureIndex(True), _core.FeatureIndex(True)
-    first, second, third = _core.Examples(), _core.Examples(), _core.Examples()
+    first, second, third = _core.ExampleRows(), _core.ExampleRows(), _core.ExampleRows()
     first.add_growing(world.program, world.table(), grown)
     grown.cut(least, [first])
     for sentence in world.sentences:
@@ -145,7 +145,7 @@ def test_ways_to_the_same_examples(world: World, least: int) -> None:
 
 def test_an_index_without_names() -> None:
     index = _core.FeatureIndex(False)
-    index.count(program_of(True), table_of([random_sentence(np.random.default_rng(0), 50)]))
+    index.count(extractor_of(True), table_of([random_sentence(np.random.default_rng(0), 50)]))
     assert len(index) > 10
     assert index.name(1) == b""
     with pytest.raises(IndexError):
@@ -158,7 +158,7 @@ def test_longest_matches(known: list[str], tokens: list[str]) -> None:
     made = _core.PhraseSet([phrase.split(" ") for phrase in known])
     for phrase_set in [made, _core.PhraseSet.from_states(made.states)]:
         template = (False, [("", 0, 0, False, [""], [""])])
-        program = _core.Program([("list", "", 0, 0)], [template], [phrase_set], 1)
+        program = _core.FeatureExtractor([("list", "", 0, 0)], [template], [phrase_set], 1)
         names = program.names(_core.from_columns([tokens], [len(tokens)]))
         assert [t[0][1] if t else None for t in names] == longest_matches(tokens, known)
 
@@ -175,7 +175,7 @@ def test_a_hundred_thousand_tokens() -> None:
         return Value(k, offset, False, ("<",), (">",))
 
     pieces = [(here(0),), (here(2), "/", here(0)), (here(0, -1), here(1)), (here(3), here(0, 3))]
-    program = Program(made, tuple(Template("node", p) for p in pieces), {"one": ""})
+    program = TemplateProgram(made, tuple(Template("node", p) for p in pieces), {"one": ""})
     lists = {"one": ["a ab", "abba", "ab a ab"]}
     run, table = native(program, lists), table_of([list(zip(words, tags, strict=True))])
     matches = [match for stretch in stretches for match in longest_matches(stretch, lists["one"])]
@@ -190,7 +190,7 @@ def test_a_hundred_thousand_tokens() -> None:
     began = time.process_time()
     assert run.names(table) == expected
     assert any(match == "I" for match in matches)
-    index, examples = _core.FeatureIndex(True), _core.Examples()
+    index, examples = _core.FeatureIndex(True), _core.ExampleRows()
     examples.add_growing(run, table, index)
     assert len(index) == len({name for token in expected for name in token})
     assert time.process_time() - began < 30  # well below a second, unless something is quadratic
@@ -209,19 +209,19 @@ def test_programs_that_do_not_fit_are_refused() -> None:
         ([("column", "", 0, 0)], [(False, [("", 0, 0, False, ["<"], [])])], [], 1),
     ]:
         with pytest.raises((ValueError, TypeError)):
-            _core.Program(sources, templates, lists, columns)
+            _core.FeatureExtractor(sources, templates, lists, columns)
     with pytest.raises(ValueError):
-        program_of(True).names(_core.from_columns([["a"]], [1]))  # one column, not two
+        extractor_of(True).names(_core.from_columns([["a"]], [1]))  # one column, not two
     with pytest.raises(ValueError):
         _core.PhraseSet.from_states(np.array([5, 3], np.uint64))
 
 
 def test_examples_of_different_kinds_do_not_mix() -> None:
     world = random_world(2, 2, 1, edges=False, transitions=True, masked=False)
-    index, examples = _core.FeatureIndex(False), _core.Examples()
+    index, examples = _core.FeatureIndex(False), _core.ExampleRows()
     examples.add_growing(world.program, world.table(), index)
     with pytest.raises(ValueError):
-        examples.add_growing(program_of(True), world.table(), index)
+        examples.add_growing(extractor_of(True), world.table(), index)
     small = _core.FeatureIndex(False)
     with pytest.raises((ValueError, IndexError)):
         small.cut(1, [examples])  # examples of another index

@@ -18,7 +18,7 @@ from worlds import UNWEIGHTED, Trained, WithCosts, World, assert_close, random_w
 
 from marginalia import _core
 
-Rules = Callable[[int], tuple[_core.Rule, naive.Rule]]  # of so many labels
+Rules = Callable[[int], tuple[_core.UpdateRule, naive.Rule]]  # of so many labels
 seeds = st.integers(0, 2**32 - 1)
 
 
@@ -34,34 +34,36 @@ def random_costs(labels: int) -> np.ndarray:
 
 
 def margin_rules(c: float) -> Rules:
-    return lambda labels: (_core.Rule.margin(c), naive.margin_perceptron(c))
+    return lambda labels: (_core.UpdateRule.margin(c), naive.margin_perceptron(c))
 
 
 def aggressive_rules(kind: str, c: float, costs: Callable[[int], np.ndarray]) -> Rules:
-    def rules(n: int) -> tuple[_core.Rule, naive.Rule]:
-        native = WithCosts(_core.Rule.passive_aggressive(kind, c), costs(n))
+    def rules(n: int) -> tuple[_core.UpdateRule, naive.Rule]:
+        native = WithCosts(_core.UpdateRule.passive_aggressive(kind, c), costs(n))
         return native, naive.passive_aggressive(kind, c, costs(n))
 
     return rules
 
 
 def arow_rules(r: float, costs: Callable[[int], np.ndarray]) -> Rules:
-    return lambda n: (WithCosts(_core.Rule.arow(r), costs(n)), naive.arow(r, costs(n)))
+    return lambda n: (WithCosts(_core.UpdateRule.arow(r), costs(n)), naive.arow(r, costs(n)))
 
 
 RULES = {
-    "perceptron": lambda n: (_core.Rule.perceptron(), naive.perceptron),
+    "perceptron": lambda n: (_core.UpdateRule.perceptron(), naive.perceptron),
     "margin 0": margin_rules(0.0),
     "margin 2.5": margin_rules(2.5),
     **{f"PA-{k}": aggressive_rules(k, 0.1, hamming) for k in ("0", "I", "II")},
     **{f"PA-{k} with costs": aggressive_rules(k, 0.7, random_costs) for k in ("0", "I", "II")},
-    "correction": lambda n: (_core.Rule.correction(1.5), naive.correction(1.5)),
+    "correction": lambda n: (_core.UpdateRule.correction(1.5), naive.correction(1.5)),
     "AROW": arow_rules(0.8, hamming),
     "AROW with costs": arow_rules(5.0, random_costs),
 }
 
 
-def both(world: Any, rules: Rules, seed: int, *table: object) -> tuple[Trained, NaiveLearner, _core.Rule]:
+def both(
+    world: Any, rules: Rules, seed: int, *table: object
+) -> tuple[Trained, NaiveLearner, _core.UpdateRule]:
     """The core and the naive learner at the same random start, with random sample weights."""
     rng = np.random.default_rng(seed)
     native, plain = rules(world.labels)
@@ -70,7 +72,9 @@ def both(world: Any, rules: Rules, seed: int, *table: object) -> tuple[Trained, 
     return trained, NaiveLearner(world, start, plain, rng.uniform(0.1, 2.0, len(world.sentences))), native
 
 
-def learn_in_parts(trained: Trained, rule: _core.Rule, order: list[int], samples: np.ndarray) -> Counter[str]:
+def learn_in_parts(
+    trained: Trained, rule: _core.UpdateRule, order: list[int], samples: np.ndarray
+) -> Counter[str]:
     """In two calls: nothing but the weights and the step may live from one to the other."""
     half, counts = len(order) // 2, Counter()
     for part in (order[:half], order[half:]):
@@ -146,7 +150,7 @@ def test_gradient_steps(
     assert learner.room is not None
     assert learner.room >= {f for phi in learner.gold for f in phi}
     order = [i for k in range(3) for i in _core.permutation(5, (seed + k) % 2**32).tolist()]
-    counts = learn_in_parts(trained, _core.Rule.gradient(0.4, decay, 5, local), order, learner.samples)
+    counts = learn_in_parts(trained, _core.UpdateRule.gradient(0.4, decay, 5, local), order, learner.samples)
     for i in order:
         learner.learn(i)
     assert counts["updates"] == len(order)
@@ -177,16 +181,16 @@ def test_gold_without_room_is_not_learned(local: bool) -> None:
     """Without `make_room` there are the constants and nothing else."""
     world = random_world(5, 3, 1, edges=True, transitions=True, masked=False)
     trained = world.untrained()
-    trained.learn(_core.Rule.gradient(0.5, 1.0, 5, local), range(5))
+    trained.learn(_core.UpdateRule.gradient(0.5, 1.0, 5, local), range(5))
     assert {name for name, _ in trained.current()} == {"constant"}
 
 
 def test_rules_that_do_not_fit_are_refused() -> None:
     with pytest.raises(ValueError):
-        _core.Rule.passive_aggressive("III", 1.0)
+        _core.UpdateRule.passive_aggressive("III", 1.0)
     world = random_world(3, 3, 1, edges=False, transitions=True, masked=False)
     with pytest.raises(ValueError, match="variances"):
-        world.untrained().learn(_core.Rule.arow(1.0), range(5))
+        world.untrained().learn(_core.UpdateRule.arow(1.0), range(5))
 
 
 @pytest.mark.parametrize("size", [0, 3, 4, 8])
@@ -204,7 +208,7 @@ def test_without_costs_each_wrong_label_costs_one() -> None:
         trained = world.untrained()
         order = np.array([*range(5)] * 3, np.uint32)
         trained.batch(costs).learn(
-            trained.weights, _core.Rule.passive_aggressive("I", 0.1), order, 0, UNWEIGHTED
+            trained.weights, _core.UpdateRule.passive_aggressive("I", 0.1), order, 0, UNWEIGHTED
         )
         found.append(trained.current())
     assert found[0] == found[1] != {}

@@ -125,13 +125,13 @@ def test_best_labels_of_a_model(world: World, seed: int) -> None:
     learner = naive.NaiveLearner(world, w, naive.perceptron, np.ones(5))
     best = trained.batch().best(trained.weights.current, 0, 5).tolist()
     model, space = _core.ChainModel(world.shape, trained.arrays()), _core.ChainSpace()
-    assert model.best(world.program, world.table(), space).tolist() == best
+    assert model.best(world.extractor, world.table(), space).tolist() == best
     first = 0
     for i, gold in enumerate(world.gold):
         ranking, scores = naive_best(world, learner, i)
         found = tuple(best[first : first + len(gold)])
         assert scores[ranking.index(found)] == pytest.approx(scores[0], abs=1e-5)
-        lattice = model.lattice(world.program, world.table(), i, space)
+        lattice = model.lattice(world.extractor, world.table(), i, space)
         assert lattice.best()[1] == pytest.approx(scores[0], abs=1e-5)
         first += len(gold)
 
@@ -163,5 +163,5 @@ def test_corrections(world: World, seed: int, margin: float) -> None:
         if lead < margin and norm:
             for f, value in change.items():
                 learner.w[f] = learner.w.get(f, 0.0) + (1.01 * margin - lead) / norm * value
-    trained.learn(_core.Rule.correction(margin, True), order)
+    trained.learn(_core.UpdateRule.correction(margin, True), order)
     assert_close(trained.current(), learner.w)

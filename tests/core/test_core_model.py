@@ -37,7 +37,7 @@ def thawed(arrays: Arrays) -> dict[tuple[bool, str, int], float]:
 def test_frozen_arrays_hold_the_weights_that_are_not_zero(world: World) -> None:
     trained = world.trained()
     expected = {}
-    for (edge, name), row in numbered(world.program, world.table()).items():
+    for (edge, name), row in numbered(world.extractor, world.table()).items():
         outputs, weights = trained.rows().cells(row)
         expected.update(
             {(edge, name, o): w for o, w in zip(outputs.tolist(), weights.tolist(), strict=True) if w}
@@ -55,11 +55,13 @@ def test_a_model_labels_as_its_weights_do(world: World) -> None:
     rng = np.random.default_rng(1)
     unseen = table_of([random_sentence(rng, int(n)) for n in rng.integers(0, 9, 6)])
     for table in [world.table(), unseen]:
-        examples = _core.Examples()
-        examples.add_known(world.program, table, trained.index)
+        examples = _core.ExampleRows()
+        examples.add_known(world.extractor, table, trained.index)
         for wide in [False, True]:
             model = _core.ChainModel(world.shape, trained.arrays(wide))
-            assert model.best(world.program, table, _core.ChainSpace()).tolist() == trained.decoded(examples)
+            assert model.best(world.extractor, table, _core.ChainSpace()).tolist() == trained.decoded(
+                examples
+            )
 
 
 @settings(steady, max_examples=30)
@@ -69,10 +71,10 @@ def test_lattice_and_rows_of_a_model(world: World) -> None:
     arrays = trained.arrays()
     weights = thawed(arrays)
     model, space = _core.ChainModel(world.shape, arrays), _core.ChainSpace()
-    names = iter(world.program.names(world.table()))
+    names = iter(world.extractor.names(world.table()))
     for s, sentence in enumerate(world.sentences):
-        lattice = model.lattice(world.program, world.table(), s, space)
-        features = model.features(world.program, world.table(), s, space)
+        lattice = model.lattice(world.extractor, world.table(), s, space)
+        features = model.features(world.extractor, world.table(), s, space)
         known = Counter((t, edge) for t, edge, _, value, *_ in features if value == 1)
         for t in range(len(sentence)):
             here = next(names)
@@ -84,29 +86,29 @@ def test_lattice_and_rows_of_a_model(world: World) -> None:
             for scope in [False, True]:
                 assert known[t, scope] == sum(f in stored for f in here if f[0] == scope)
     with pytest.raises(IndexError):
-        model.lattice(world.program, world.table(), len(world.sentences), space)
+        model.lattice(world.extractor, world.table(), len(world.sentences), space)
 
 
 def test_a_space_serves_many_programs() -> None:
-    """What a space remembers of a program must not reach another that is made where the first one died."""
+    """What a space remembers of an extractor must not reach another that is made where the first one died."""
     world = random_world(8, 3, 1, edges=False, transitions=True, masked=False, count=12)
     model, space = _core.ChainModel(world.shape, world.trained().arrays()), _core.ChainSpace()
     table = table_of([[("w1", "t1"), ("w2", "t0"), ("w4", "t2")]])
     for k in range(40):
         sources = [COLUMN[0] if k % 2 else ("prefix", "1", 0, 0), COLUMN[1]]
-        program = _core.Program(sources, NODE, [], 2)
-        found = model.features(program, table, 0, space)
-        assert found == model.features(program, table, 0, _core.ChainSpace())
-        del program
+        extractor = _core.FeatureExtractor(sources, NODE, [], 2)
+        found = model.features(extractor, table, 0, space)
+        assert found == model.features(extractor, table, 0, _core.ChainSpace())
+        del extractor
 
 
 def test_a_program_without_columns() -> None:
     """Only the number of tokens counts."""
     world = random_world(8, 3, 1, edges=False, transitions=True, masked=False, count=12)
     model = _core.ChainModel(world.shape, world.trained().arrays())
-    program = _core.Program([], [NODE[2]], [], 0)
+    extractor = _core.FeatureExtractor([], [NODE[2]], [], 0)
     tables = [table_of([[(word, "t")] * 3]) for word in ["w1", "else"]]
-    first, second = (model.best(program, table, _core.ChainSpace()).tolist() for table in tables)
+    first, second = (model.best(extractor, table, _core.ChainSpace()).tolist() for table in tables)
     assert first == second
     assert len(first) == 3
 
@@ -116,12 +118,12 @@ def test_threads_with_spaces_of_their_own() -> None:
     model = _core.ChainModel(world.shape, world.trained().arrays())
     rng = np.random.default_rng(2)
     tables = [table_of([random_sentence(rng, int(n)) for n in rng.integers(0, 40, 50)]) for _ in range(6)]
-    expected = [model.best(world.program, table, _core.ChainSpace()).tolist() for table in tables]
+    expected = [model.best(world.extractor, table, _core.ChainSpace()).tolist() for table in tables]
 
     def work(shift: int) -> bool:
         space = _core.ChainSpace()
         turns = [(i + shift) % len(tables) for i in range(60)]
-        return all(model.best(world.program, tables[i], space).tolist() == expected[i] for i in turns)
+        return all(model.best(world.extractor, tables[i], space).tolist() == expected[i] for i in turns)
 
     with ThreadPoolExecutor(4) as pool:
         assert all(pool.map(work, range(8)))
@@ -200,7 +202,7 @@ def test_a_node_feature_with_the_row_of_an_edge(sound: Trained) -> None:
         arrays["edge"][row] = 1
         arrays["narrow"][arrays["row_end"][row] - 1] = 15  # of 4 labels
     model, world = _core.ChainModel(sound.world.shape, arrays), sound.world
-    labels = model.best(world.program, world.table(), _core.ChainSpace())
+    labels = model.best(world.extractor, world.table(), _core.ChainSpace())
     assert labels.max() < world.labels
 
 
@@ -249,7 +251,7 @@ def test_random_damage_never_crashes(sound: Trained) -> None:
         except (ValueError, TypeError):
             refused += 1
             continue
-        labels = model.best(world.program, world.table(), _core.ChainSpace())
+        labels = model.best(world.extractor, world.table(), _core.ChainSpace())
         assert labels.min() >= 0
         assert labels.max() < world.labels
     assert 3_000 < refused < 6_000

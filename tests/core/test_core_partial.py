@@ -28,20 +28,20 @@ PENALTIES = {"none": 0.0, "l2": 0.01, "l1": 0.01, "l1-cumulative": 0.01}
 
 def aggressive(kind: str, costs: Callable[[int], np.ndarray]) -> Callable[[int], tuple[Any, Any]]:
     return lambda n: (
-        WithCosts(_core.Rule.passive_aggressive(kind, 0.3), costs(n)),
+        WithCosts(_core.UpdateRule.passive_aggressive(kind, 0.3), costs(n)),
         naive.passive_aggressive(kind, 0.3, costs(n)),
     )
 
 
-RULES: dict[str, Callable[[int], tuple[_core.Rule, Any]]] = {
-    "perceptron": lambda n: (_core.Rule.perceptron(), naive.perceptron),
-    "margin 0": lambda n: (_core.Rule.margin(0.0), naive.margin_perceptron(0.0)),
-    "margin 2.5": lambda n: (_core.Rule.margin(2.5), naive.margin_perceptron(2.5)),
+RULES: dict[str, Callable[[int], tuple[_core.UpdateRule, Any]]] = {
+    "perceptron": lambda n: (_core.UpdateRule.perceptron(), naive.perceptron),
+    "margin 0": lambda n: (_core.UpdateRule.margin(0.0), naive.margin_perceptron(0.0)),
+    "margin 2.5": lambda n: (_core.UpdateRule.margin(2.5), naive.margin_perceptron(2.5)),
     "PA-0": aggressive("0", hamming),
     "PA-I with costs": aggressive("I", random_costs),
     "PA-II with costs": aggressive("II", random_costs),
     "AROW with costs": lambda n: (
-        WithCosts(_core.Rule.arow(0.8), random_costs(n)),
+        WithCosts(_core.UpdateRule.arow(0.8), random_costs(n)),
         naive.arow(0.8, random_costs(n)),
     ),
 }
@@ -109,7 +109,9 @@ def test_gradient_steps(world: Any, seed: int, decay: float) -> None:
     trained, learner = partial(world, naive.gradient(0.4, decay, 5), seed)
     trained.batch().make_room(trained.weights, True)
     learner.room = trained.room()
-    counts = learn_in_parts(trained, _core.Rule.gradient(0.4, decay, 5, False), orders(seed), learner.samples)
+    counts = learn_in_parts(
+        trained, _core.UpdateRule.gradient(0.4, decay, 5, False), orders(seed), learner.samples
+    )
     for i in orders(seed):
         learner.learn(i)
     assert counts["loss"] == pytest.approx(learner.loss, rel=1e-5, abs=1e-5)
@@ -238,7 +240,7 @@ def test_features_of_segments_that_are_named(seed: int) -> None:
     world = random_segment_world(seed, 2, 3, open=False)
     rng = np.random.default_rng(seed)
     index, examples = _core.FeatureIndex(True), _core.SegmentExamples(True)
-    examples.add(world.program, world.table())
+    examples.add(world.extractor, world.table())
     learner = PartialLearner(world, {}, naive.perceptron, UNWEIGHTED)
     _, legal = learner.world.vectors()
     learner.legal = legal
@@ -265,7 +267,7 @@ def test_too_long_segments_may_be_cut_anywhere() -> None:
     shape = _core.SegmentShape(inside, 2, False, False)
     world = random_segment_world(3)
     examples = _core.SegmentExamples(False)
-    examples.add(world.program, table_of([[("a", "b")] * 5, [("a", "b")] * 2]))
+    examples.add(world.extractor, table_of([[("a", "b")] * 5, [("a", "b")] * 2]))
     unknown = np.ones(3, np.uint8)
     assert examples.set_gold(np.array([0, 1, 1, 1, -1, -1, 1], np.int32), shape, unknown) == 1
     sets, gold = examples.sets, examples.gold
@@ -285,11 +287,11 @@ def test_what_does_not_fit_is_refused() -> None:
     trained = other.untrained()
     trained.examples.set_gold(gold, 3, np.ones(3, np.uint8))
     with pytest.raises(ValueError, match="do not fit"):
-        trained.learn(_core.Rule.perceptron(), [0])
+        trained.learn(_core.UpdateRule.perceptron(), [0])
     local = world.untrained()
     local.examples.set_gold(gold, 3, np.ones(3, np.uint8))
     with pytest.raises(ValueError, match="complete labels"):
-        local.learn(_core.Rule.gradient(0.1, 1.0, 5, True), range(5))
+        local.learn(_core.UpdateRule.gradient(0.1, 1.0, 5, True), range(5))
 
 
 @pytest.mark.parametrize("order", [1, 2])
@@ -306,7 +308,7 @@ def test_no_right_output_is_legal(order: int) -> None:
         with pytest.raises(ValueError, match="no right output"):
             trained.learn(RULES[name](3)[0], [long])
     with pytest.raises(ValueError, match="no legal output"):
-        trained.learn(_core.Rule.gradient(0.1, 1.0, 5, False), [long])
+        trained.learn(_core.UpdateRule.gradient(0.1, 1.0, 5, False), [long])
 
 
 @pytest.mark.parametrize("order", [1, 2])
@@ -316,5 +318,5 @@ def test_dropout_hides_the_same_from_the_right_output(order: int) -> None:
     trained = world.untrained(keep_templates=True)
     sets = [[frozenset([1, 2])] * len(s) for s in world.sentences]
     set_gold(world, trained.examples, sets)
-    trained.learn(_core.Rule.perceptron(), range(5), UNWEIGHTED, 0.0, 0.0, 1.0, 7)
+    trained.learn(_core.UpdateRule.perceptron(), range(5), UNWEIGHTED, 0.0, 0.0, 1.0, 7)
     assert {name for name, _ in trained.current()} == {"constant"}

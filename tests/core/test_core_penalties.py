@@ -20,12 +20,12 @@ RATES = {"l2": [0.01, 0.2, 0.9], "l1": [0.003, 0.05, 0.7]}
 seeds = st.integers(0, 2**32 - 1)
 
 
-def rules(labels: int) -> list[tuple[_core.Rule, naive.Rule]]:
+def rules(labels: int) -> list[tuple[_core.UpdateRule, naive.Rule]]:
     costs = (1 - np.eye(labels)).astype(np.float32)
     return [
-        (_core.Rule.perceptron(), naive.perceptron),
-        (_core.Rule.margin(1.5), naive.margin_perceptron(1.5)),
-        (_core.Rule.passive_aggressive("I", 0.3), naive.passive_aggressive("I", 0.3, costs)),
+        (_core.UpdateRule.perceptron(), naive.perceptron),
+        (_core.UpdateRule.margin(1.5), naive.margin_perceptron(1.5)),
+        (_core.UpdateRule.passive_aggressive("I", 0.3), naive.passive_aggressive("I", 0.3, costs)),
     ]
 
 
@@ -50,7 +50,7 @@ def test_lazy_is_dense(penalty: str, world: World, seed: int, which: int, size: 
     for part in (order[: cuts[0]], order[cuts[0] : cuts[1]], order[cuts[1] :]):
         trained.learn(native, part, learner.samples)
         if rng.random() < 0.5:
-            trained.weights.settle(trained.step)  # paying in between changes nothing
+            trained.weights.catch_up(trained.step)  # paying in between changes nothing
     assert_close(trained.current(), learner.w)
     if order:
         assert_close(trained.mean(), learner.mean())
@@ -72,7 +72,7 @@ def test_with_gradient_steps(local: bool, penalty: str, world: World, seed: int,
     for i in order:
         learner.learn(i)
     for part in (order[:5], order[5:]):
-        trained.learn(_core.Rule.gradient(0.5, 0.7, 6, local), part, learner.samples)
+        trained.learn(_core.UpdateRule.gradient(0.5, 0.7, 6, local), part, learner.samples)
     assert_close(trained.current(), learner.w)
 
 
@@ -82,7 +82,7 @@ def aged(penalty: str, rate: float, steps: int) -> tuple[Trained, dict[Hashable,
     world.sentences, world.gold = [world.sentences[0], []], [world.gold[0], ()]
     trained = world.untrained(penalty, rate)
     start = trained.scatter(np.random.default_rng(1), 1.0)
-    trained.learn(_core.Rule.perceptron(), [1] * steps)
+    trained.learn(_core.UpdateRule.perceptron(), [1] * steps)
     return trained, start
 
 
@@ -106,7 +106,7 @@ def test_no_rate_is_no_penalty(penalty: str) -> None:
     world = random_world(7, 3, 2, edges=True, transitions=True, masked=True, count=8)
     plain, free = world.untrained(), world.untrained(penalty, 0.0)
     for trained in (plain, free):
-        trained.learn(_core.Rule.perceptron(), [*range(8)] * 3)
+        trained.learn(_core.UpdateRule.perceptron(), [*range(8)] * 3)
     assert free.current() == plain.current()
     assert free.mean() == plain.mean()
 
@@ -117,7 +117,7 @@ def test_a_debt_is_paid_by_the_first_update() -> None:
         world = random_world(8, 2, 1, edges=False, transitions=False, masked=False, most=3, count=3)
         world.sentences, world.gold = [[("w0", "t0")], [], []], [(1,), (), ()]
         trained = world.untrained(penalty, 0.05)
-        trained.learn(_core.Rule.perceptron(), [1] * 30 + [0])
+        trained.learn(_core.UpdateRule.perceptron(), [1] * 30 + [0])
         assert bool(trained.current()) == kept
 
 
@@ -130,7 +130,7 @@ def test_small_penalties_of_weights_that_are_always_needed(penalty: str) -> None
     start = trained.scatter(np.random.default_rng(0), 1.0)
     world.gold = [tuple(trained.batch().best(trained.weights.current, 0, 1).tolist())]
     trained.examples.set_gold(np.array(world.gold[0], np.int32), 2)
-    trained.learn(_core.Rule.perceptron(), np.zeros(500_000, np.uint32))
+    trained.learn(_core.UpdateRule.perceptron(), np.zeros(500_000, np.uint32))
     expected = {f: np.sign(w) * max(0.0, abs(w) - 0.01) for f, w in start.items()}
     assert_close(trained.current(), expected)
     means = {f: np.sign(w) * (abs(w) - 0.005) for f, w in start.items() if abs(w) > 0.01}
@@ -143,4 +143,4 @@ def test_penalties_out_of_range_are_refused() -> None:
             _core.WeightTable(3, 2, penalty, rate)
     world = random_world(8, 2, 1, edges=False, transitions=False, masked=False)
     with pytest.raises(ValueError):  # a step would turn all weights around
-        world.untrained("l2", 0.5).learn(_core.Rule.gradient(2.0, 1.0, 5, False), [0])
+        world.untrained("l2", 0.5).learn(_core.UpdateRule.gradient(2.0, 1.0, 5, False), [0])

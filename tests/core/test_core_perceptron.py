@@ -31,7 +31,7 @@ def test_weights_are_collins_weights(world: World, seed: int) -> None:
     trained, counts = world.untrained(), Counter()
     for visit in range(3):
         order = _core.permutation(len(world.sentences), seed + visit)
-        counts.update(trained.learn(_core.Rule.perceptron(), order))
+        counts.update(trained.learn(_core.UpdateRule.perceptron(), order))
         for i in order.tolist():
             naive.learn(i)
     assert trained.step == naive.steps == counts["sentences"]
@@ -55,7 +55,7 @@ def test_many_labels(world: World) -> None:
             naive.learn(i)
     assert trained.current() == {f: w for f, w in naive.w.items() if w}
     assert_weights(trained.mean(), naive.mean())
-    for name, row in numbered(world.program, world.table()).items():
+    for name, row in numbered(world.extractor, world.table()).items():
         outputs = trained.weights.current.cells(row)[0].tolist()
         space = world.labels**2 if name[0] else world.labels
         assert len(outputs) <= space // 2 or outputs == list(range(space))
@@ -69,7 +69,7 @@ def test_learners_that_share_weights() -> None:
     batches = [parts.batch() for _ in range(3)]
     for step, i in enumerate(_core.permutation(8, 0).tolist()):
         order = np.array([i], np.uint32)
-        batches[step % 3].learn(parts.weights, _core.Rule.perceptron(), order, step, UNWEIGHTED)
+        batches[step % 3].learn(parts.weights, _core.UpdateRule.perceptron(), order, step, UNWEIGHTED)
     assert parts.current() == whole.current()
 
 
@@ -81,8 +81,8 @@ def test_sums_of_rows_are_the_same_from_copies(order: int, labels: int) -> None:
     """Training adds rows from copies, unless there is a need for room. Weights of PA are not whole numbers:
     they would tell if rows were added in another order."""
     rules = [
-        _core.Rule.perceptron(),
-        WithCosts(_core.Rule.passive_aggressive("I", 0.3), (1.0 - np.eye(labels)).astype(np.float32)),
+        _core.UpdateRule.perceptron(),
+        WithCosts(_core.UpdateRule.passive_aggressive("I", 0.3), (1.0 - np.eye(labels)).astype(np.float32)),
     ]
     for seed, rule in enumerate(rules):
         world = random_world(
@@ -116,9 +116,9 @@ def test_one_huge_example_among_small_ones(world: World, length: int, seed: int)
     world.sentences[0], world.gold[0] = tokens, (legal[-1],) * length
     together, alone = world.untrained(), world.untrained()
     order = [0, *range(1, len(world.sentences)), 0, *range(len(world.sentences))]
-    together.learn(_core.Rule.perceptron(), order)
+    together.learn(_core.UpdateRule.perceptron(), order)
     for i in order:
-        alone.learn(_core.Rule.perceptron(), [i])
+        alone.learn(_core.UpdateRule.perceptron(), [i])
     assert together.current() == alone.current()
     assert together.mean() == alone.mean()
 
@@ -128,7 +128,7 @@ def test_nothing_to_do() -> None:
     trained = world.trained(passes=0)
     assert trained.step == 0
     assert trained.mean() == {}
-    assert not any(trained.learn(_core.Rule.perceptron(), []).values())
+    assert not any(trained.learn(_core.UpdateRule.perceptron(), []).values())
 
 
 def test_what_does_not_fit_is_refused() -> None:
@@ -137,11 +137,11 @@ def test_what_does_not_fit_is_refused() -> None:
     shape, examples, weights = world.shape, trained.examples, trained.weights
     other = random_world(1, 2, 1, edges=True, transitions=True, masked=False).shape
     few = _core.WeightTable(len(trained.index), shape.constants)
-    without_gold = _core.Examples()
-    without_gold.add_known(world.program, world.table(), trained.index)
-    first, rule = np.array([0], np.uint32), _core.Rule.perceptron()
+    without_gold = _core.ExampleRows()
+    without_gold.add_known(world.extractor, world.table(), trained.index)
+    first, rule = np.array([0], np.uint32), _core.UpdateRule.perceptron()
     for s, e, w in [(other, examples, weights), (shape, examples, few), (shape, without_gold, weights)]:
-        batch = _core.ChainExamples(s, e)
+        batch = _core.ChainBatch(s, e)
         zeros = np.zeros(len(w.current))
         for refused in [
             lambda batch=batch, w=w: batch.learn(w, rule, first, 0, UNWEIGHTED),
@@ -151,7 +151,7 @@ def test_what_does_not_fit_is_refused() -> None:
         ]:
             with pytest.raises(ValueError):
                 refused()
-    batch = _core.ChainExamples(shape, examples)
+    batch = _core.ChainBatch(shape, examples)
     for rows, last in [(few.current, 1), (weights.current, examples.sentences + 1)]:
         with pytest.raises(ValueError):
             batch.best(rows, 0, last)
@@ -173,9 +173,9 @@ def test_gold_that_does_not_fit_is_refused() -> None:
     ]:
         with pytest.raises(ValueError):
             examples.set_gold(gold, 3)
-    examples.add_known(world.program, world.table(), trained.index)
+    examples.add_known(world.extractor, world.table(), trained.index)
     with pytest.raises(ValueError):
-        batch.learn(trained.weights, _core.Rule.perceptron(), np.array([0], np.uint32), 0, UNWEIGHTED)
+        batch.learn(trained.weights, _core.UpdateRule.perceptron(), np.array([0], np.uint32), 0, UNWEIGHTED)
 
 
 def test_permutation_is_the_same_everywhere() -> None:

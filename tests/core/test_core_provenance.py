@@ -47,26 +47,26 @@ class NaiveTeacher:
 
 
 def taught(trained: Trained, steps: int) -> Taught:
-    """The core's lessons by feature, output and example."""
+    """The core's contributions by feature, output and example."""
     names = trained.names()
-    flat = trained.weights.lessons(steps).flat()
+    flat = trained.weights.provenance(steps).flat()
     rows = zip(*(part.tolist() for part in flat), strict=True)
     return {((names[row], output), example): part for row, output, example, part in rows}
 
 
-def of_examples(lessons: Taught) -> Taught:
-    return {place: part for place, part in lessons.items() if place[1] != START}
+def of_examples(provenance: Taught) -> Taught:
+    return {place: part for place, part in provenance.items() if place[1] != START}
 
 
-def sums(lessons: Taught) -> Taught:
+def sums(provenance: Taught) -> Taught:
     found: Counter[Hashable] = Counter()
-    for (weight, _), part in lessons.items():
+    for (weight, _), part in provenance.items():
         found[weight] += part
     return dict(found)
 
 
 def compare(name: str, world: Any, seed: int) -> None:
-    """The lessons are those of the pseudo-code, and sum to the weights."""
+    """The contributions are those of the pseudo-code, and sum to the weights."""
     rng = np.random.default_rng(seed)
     native, plain = RULES[name](world.labels)
     trained = world.untrained("none", 0.0, "AROW" in name, False, True)
@@ -107,8 +107,8 @@ def test_examples_of_later_batches_have_their_own_numbers() -> None:
     world = random_world(3, 3, 1, edges=True, transitions=True, masked=False, count=6)
     trained = world.untrained("none", 0.0, False, False, True)
     order = np.arange(6, dtype=np.uint32)
-    trained.batch().learn(trained.weights, _core.Rule.perceptron(), order, 0, np.zeros(0), first=100)
-    examples = trained.weights.lessons(0).flat()[2]
+    trained.batch().learn(trained.weights, _core.UpdateRule.perceptron(), order, 0, np.zeros(0), first=100)
+    examples = trained.weights.provenance(0).flat()[2]
     assert examples.size
     assert set(examples.tolist()) <= set(range(100, 106))
 
@@ -120,10 +120,10 @@ def test_what_is_not_kept_is_summed_up(most: int) -> None:
     world = random_world(5, 3, 2, edges=True, transitions=True, masked=False, count=12)
     trained = world.untrained("none", 0.0, False, False, True)
     for seed in range(4):
-        trained.learn(_core.Rule.perceptron(), _core.permutation(12, seed))
-    lessons = trained.weights.lessons(trained.step)
+        trained.learn(_core.UpdateRule.perceptron(), _core.permutation(12, seed))
+    provenance = trained.weights.provenance(trained.step)
     arrays = trained.rows().freeze(
-        trained.index, world.labels, lessons=lessons, most=most, examples=len(world.sentences)
+        trained.index, world.labels, contributions=provenance, most=most, examples=len(world.sentences)
     )
     ends = arrays["lesson_end"].astype(int)
     counts = np.diff(ends, prepend=0)

@@ -38,7 +38,7 @@ def test_the_perceptron_from_nothing(world: SegmentWorld, seed: int) -> None:
     touched: set[object] = set()
     for i in orders(seed, 6):
         best = plain.best(i)
-        counts = trained.learn(_core.Rule.perceptron(), [i])
+        counts = trained.learn(_core.UpdateRule.perceptron(), [i])
         assert counts["mistakes"] == (best != world.gold[i])
         if counts["mistakes"]:
             touched |= {name for phi in (plain.gold[i], plain.legal[i][best]) for name, _ in phi}
@@ -97,7 +97,7 @@ def test_gradient_steps(world: SegmentWorld, seed: int, decay: float, whole: boo
     plain = naive.gradient(0.4, decay, 5, False)
     learner = NaiveLearner(world, start, plain, rng.uniform(0.1, 2.0, 5), room=trained.room())
     order = orders(seed)
-    rule = _core.Rule.gradient(0.4, decay, 5, False)
+    rule = _core.UpdateRule.gradient(0.4, decay, 5, False)
     counts = learn_in_parts(trained, rule, order, learner.samples)
     for i in order:
         learner.learn(i)
@@ -122,7 +122,7 @@ def test_lazy_penalties_are_dense(
     for part in (order[:half], order[half:]):
         trained.learn(native, part, learner.samples)
         if rng.random() < 0.5:
-            trained.weights.settle(trained.step)
+            trained.weights.catch_up(trained.step)
     assert_close(trained.current(), learner.w)
     if order:
         assert_close(trained.mean(), learner.mean())
@@ -144,7 +144,7 @@ def test_penalties_with_gradient_steps(penalty: str, world: SegmentWorld, seed: 
     for i in order:
         learner.learn(i)
     for part in (order[:5], order[5:]):
-        trained.learn(_core.Rule.gradient(0.5, 0.7, 6, False), part, samples)
+        trained.learn(_core.UpdateRule.gradient(0.5, 0.7, 6, False), part, samples)
     assert_close(trained.current(), learner.w)
 
 
@@ -263,7 +263,7 @@ def test_cutoffs_count_gold_features(world: SegmentWorld, seed: int, least: int)
     assert set(trained.names().values()) == {n for n, c in seen.items() if c >= least} | {"constant"}
     weights = _core.WeightTable(len(trained.index) + 1, world.shape.constants)
     trained = Trained(world, trained.index, trained.examples, weights, 0)
-    trained.learn(_core.Rule.perceptron(), range(5))
+    trained.learn(_core.UpdateRule.perceptron(), range(5))
     assert len(trained.names()) == 1 + sum(c >= least for c in seen.values())
 
 
@@ -298,7 +298,7 @@ def as_chain(world: SegmentWorld) -> World:
         "tag[-1]": [("tag[-1]=", -1, 0, False, [], []), ("", 1, -1, False, ["_B-1"], ["_B+1"])],
     }
     templates = [(False, made) for made in pieces.values()]
-    chain.program = _core.Program([("column", "", 0, 0), ("column", "", 1, 0)], templates, [], 2)
+    chain.extractor = _core.FeatureExtractor([("column", "", 0, 0), ("column", "", 1, 0)], templates, [], 2)
     return chain
 
 
@@ -318,7 +318,7 @@ def test_a_chain_of_segments_of_one_token(
     chain = as_chain(world)
     table = ("none", 0.0, "AROW" in name)
     ours, theirs = world.untrained(*table), chain.untrained(*table)
-    rule = _core.Rule.gradient(0.3, 0.8, 6, False) if name == "gradient" else RULES[name](3)[0]
+    rule = _core.UpdateRule.gradient(0.3, 0.8, 6, False) if name == "gradient" else RULES[name](3)[0]
     start = {} if name == "perceptron" else theirs.scatter(rng, 1.0)  # others ask for more than the best
     for trained in (ours, theirs):
         trained.begin_with(start)
@@ -335,18 +335,18 @@ def test_a_chain_of_segments_of_one_token(
 
 def test_batches_that_do_not_fit_are_refused() -> None:
     world = random_segment_world(3)
-    trained, rule, first = world.trained(), _core.Rule.perceptron(), np.array([0], np.uint32)
+    trained, rule, first = world.trained(), _core.UpdateRule.perceptron(), np.array([0], np.uint32)
     other = random_segment_world(3, 3).shape
     textless = _core.SegmentExamples(False)
-    textless.add(world.program, world.table())
+    textless.add(world.extractor, world.table())
     with pytest.raises(ValueError, match="keep their texts"):
         world.batch(textless, trained.index)
     unnamed = _core.FeatureIndex(False)
     batch = world.batch(textless, unnamed)
     with pytest.raises(ValueError, match="gold labels"):
         batch.learn(trained.weights, rule, first, 0, UNWEIGHTED)
-    batch = _core.SegmentBatch(other, world.program, trained.examples, trained.index, True)
+    batch = _core.SegmentBatch(other, world.extractor, trained.examples, trained.index, True)
     with pytest.raises(ValueError, match="do not fit"):
         batch.learn(trained.weights, rule, first, 0, UNWEIGHTED)
-    with pytest.raises(ValueError, match="of another program"):
-        trained.examples.add(_core.SegmentProgram([], [], [], 2), table_of(world.sentences))
+    with pytest.raises(ValueError, match="of another extractor"):
+        trained.examples.add(_core.SegmentExtractor([], [], [], 2), table_of(world.sentences))

@@ -44,14 +44,14 @@ def test_scores_are_sums_of_weights(world: SegmentWorld, seed: int) -> None:
     model, space = model_of(trained)
     table = world.table()
     for i, legal in enumerate(learner.legal):
-        lattice = model.lattice(world.program, table, i, space)
+        lattice = model.lattice(world.extractor, table, i, space)
         scores = {y: learner.score(phi) for y, phi in legal.items()}
         for y, score in scores.items():
             assert lattice.score(np.array(y, np.uint32)) == pytest.approx(score, abs=1e-5)
         assert lattice.best()[1] == pytest.approx(max(scores.values()), abs=1e-5)
     best = trained.batch().best(trained.weights.current, 0, 3).tolist()
-    assert model.best(world.program, table, space).tolist() == best
-    whole = [y for i in range(3) for y in model.lattice(world.program, table, i, space).best()[0].tolist()]
+    assert model.best(world.extractor, table, space).tolist() == best
+    whole = [y for i in range(3) for y in model.lattice(world.extractor, table, i, space).best()[0].tolist()]
     assert whole == best
 
 
@@ -67,13 +67,13 @@ def test_features_of_outputs(world: SegmentWorld, seed: int) -> None:
     names = {name for row, name in trained.names().items() if row in known}
     for i, legal in enumerate(learner.legal):
         for y in islice(legal, 20):
-            found = model.features_of(world.program, world.table(), i, np.array(y, np.uint32), space)
+            found = model.features_of(world.extractor, world.table(), i, np.array(y, np.uint32), space)
             expected = sum(
                 n for (name, _), n in world.features_of(i, world.segments(y)).items() if name in names
             )
             assert len(found) == expected
     with pytest.raises(ValueError):
-        model.features_of(world.program, world.table(), 0, np.zeros(99, np.uint32), space)
+        model.features_of(world.extractor, world.table(), 0, np.zeros(99, np.uint32), space)
 
 
 def big_world(tokens: int) -> SegmentWorld:
@@ -93,8 +93,8 @@ def test_blocks_are_one_block() -> None:
     trained = world.untrained()
     trained.scatter(np.random.default_rng(8), 0.3)
     model, space = model_of(trained)
-    labels, score = model.lattice(world.program, world.table(), 0, space).best()
-    assert model.best(world.program, world.table(), space).tolist() == labels.tolist()
+    labels, score = model.lattice(world.extractor, world.table(), 0, space).best()
+    assert model.best(world.extractor, world.table(), space).tolist() == labels.tolist()
     assert trained.batch().best(trained.weights.current, 0, 1).tolist() == labels.tolist()
     w, features = trained.current(), world.features_of(0, world.segments(tuple(labels.tolist())))
     plain = sum(count * w.get(f, 0.0) for f, count in features.items())
@@ -114,10 +114,10 @@ def test_blocks_with_costs() -> None:
     trained = world.untrained()
     trained.scatter(np.random.default_rng(1), 0.3)
     model, space = model_of(trained)
-    lattice = model.lattice(world.program, world.table(), 0, space)
+    lattice = model.lattice(world.extractor, world.table(), 0, space)
     right, costly = (np.array(y, np.uint32) for y in (world.gold[0], [wanted[y] for y in world.gold[0]]))
     expected = lattice.score(costly) - lattice.score(right) + 260 * 1000.0
-    counts = trained.learn(WithCosts(_core.Rule.passive_aggressive("I", 1e-9), costs), [0])
+    counts = trained.learn(WithCosts(_core.UpdateRule.passive_aggressive("I", 1e-9), costs), [0])
     assert counts["loss"] == pytest.approx(expected, rel=1e-6)
 
 
@@ -126,25 +126,25 @@ def test_threads_with_spaces_of_their_own() -> None:
     model, _ = model_of(world.trained())
     rng = np.random.default_rng(2)
     tables = [table_of([random_sentence(rng, int(n)) for n in rng.integers(0, 40, 20)]) for _ in range(4)]
-    expected = [model.best(world.program, table, _core.SegmentSpace()).tolist() for table in tables]
+    expected = [model.best(world.extractor, table, _core.SegmentSpace()).tolist() for table in tables]
 
     def work(shift: int) -> bool:
         space = _core.SegmentSpace()
         turns = [(i + shift) % len(tables) for i in range(20)]
-        return all(model.best(world.program, tables[i], space).tolist() == expected[i] for i in turns)
+        return all(model.best(world.extractor, tables[i], space).tolist() == expected[i] for i in turns)
 
     with ThreadPoolExecutor(4) as pool:
         assert all(pool.map(work, range(4)))
 
 
 def test_a_space_serves_many_models_and_programs() -> None:
-    """What a space remembers must not reach another model or program that is made where one died."""
+    """What a space remembers must not reach another model or extractor that is made where one died."""
     space, table = _core.SegmentSpace(), table_of([[("w1", "t1"), ("w2", "t0"), ("w4", "t2")] * 3])
     for seed in range(30):
         world = random_segment_world(seed, 1 + seed % 3, 1 + seed % 4)
         model, fresh = model_of(world.trained())
-        found = model.best(world.program, table, space).tolist()
-        assert found == model.best(world.program, table, fresh).tolist()
+        found = model.best(world.extractor, table, space).tolist()
+        assert found == model.best(world.extractor, table, fresh).tolist()
         del world, model
 
 

@@ -190,9 +190,9 @@ def test_shapes_and_scores_that_do_not_fit() -> None:
 def test_long_gold_segments_are_cut(most: int, gold: list[int], cut: int, expected: list[int]) -> None:
     """The longest pieces first."""
     shape = _core.SegmentShape(np.array([1, 1, NO_LABEL], np.uint32), most, True, True)
-    program = _core.SegmentProgram([], [], [], 1)
+    extractor = _core.SegmentExtractor([], [], [], 1)
     examples = _core.SegmentExamples(False)
-    examples.add(program, _core.from_columns([["a"] * len(gold)], [len(gold)]))
+    examples.add(extractor, _core.from_columns([["a"] * len(gold)], [len(gold)]))
     assert examples.set_gold(np.array(gold, np.int32), shape) == cut
     assert examples.gold.tolist() == expected
 
@@ -201,6 +201,6 @@ def test_long_gold_segments_are_cut(most: int, gold: list[int], cut: int, expect
 def test_gold_labels_that_spell_no_segments(gold: list[int]) -> None:
     shape = _core.SegmentShape(np.array([1, 1, NO_LABEL], np.uint32), 4, True, True)
     examples = _core.SegmentExamples(False)
-    examples.add(_core.SegmentProgram([], [], [], 1), _core.from_columns([["a"] * 3], [3]))
+    examples.add(_core.SegmentExtractor([], [], [], 1), _core.from_columns([["a"] * 3], [3]))
     with pytest.raises(ValueError):
         examples.set_gold(np.array(gold, np.int32), shape)

@@ -41,7 +41,7 @@ def test_the_perceptron_from_nothing(world: SingleWorld, seed: int) -> None:
     plain, trained = NaivePerceptron(world), world.untrained()
     for i in orders(seed, 6):
         best = plain.best(i)
-        counts = trained.learn(_core.Rule.perceptron(), [i])
+        counts = trained.learn(_core.UpdateRule.perceptron(), [i])
         assert counts["mistakes"] == counts["wrong_tokens"] == (best != world.gold[i])
         assert counts["tokens"] == 1
         plain.learn(i)
@@ -86,7 +86,7 @@ def test_gradient_steps(local: bool, world: SingleWorld, seed: int, decay: float
     trained.batch().make_room(trained.weights, whole)
     plain = naive.gradient(0.4, decay, 5, False)
     learner = NaiveLearner(world, start, plain, rng.uniform(0.1, 2.0, 5), room=trained.room())
-    rule = _core.Rule.gradient(0.4, decay, 5, local)
+    rule = _core.UpdateRule.gradient(0.4, decay, 5, local)
     counts = learn_in_parts(trained, rule, orders(seed), learner.samples)
     for i in orders(seed):
         learner.learn(i)
@@ -233,7 +233,7 @@ def test_the_finished_model_scores_all_classes(world: SingleWorld, seed: int) ->
     trained.step = 1
     w = trained.weights_of(trained.rows())
     model, space = model_of(trained), _core.SingleSpace()
-    scores = model.scores(world.program, world.table(), space)
+    scores = model.scores(world.extractor, world.table(), space)
     names = trained.names()
     for i in range(5):
         expected = [
@@ -241,7 +241,7 @@ def test_the_finished_model_scores_all_classes(world: SingleWorld, seed: int) ->
         ]
         np.testing.assert_allclose(scores[i], expected, atol=1e-5)
         found: Counter[Any] = Counter()
-        for _, times, _, texts in model.features(world.program, world.table(), i, space):
+        for _, times, _, texts in model.features(world.extractor, world.table(), i, space):
             found[False, "".join(texts)] += times
         known = {name for name, _ in w}
         assert found == {f: n for f, n in world.features(i).items() if f in known}
@@ -253,7 +253,7 @@ def as_chain(world: SingleWorld) -> World:
     n, every = world.labels, np.ones(world.labels, np.uint8)
     shape = (every, np.ones((n, n), np.uint8), every)
     chain = World(n, 1, False, *shape, False, False, [[("", "")]] * len(world.sentences), world.gold)
-    chain.program = world.program
+    chain.extractor = world.extractor
     chain.table = world.table  # type: ignore[method-assign]
     return chain
 
@@ -265,7 +265,9 @@ def test_a_chain_of_one_token(name: str, world: SingleWorld, seed: int) -> None:
     """The weights and answers of a chain, ties included."""
     table = ("none", 0.0, "AROW" in name)
     ours, theirs = world.untrained(*table), as_chain(world).untrained(*table)
-    rule = _core.Rule.gradient(0.3, 0.8, 5, False) if name == "gradient" else RULES[name](world.labels)[0]
+    rule = (
+        _core.UpdateRule.gradient(0.3, 0.8, 5, False) if name == "gradient" else RULES[name](world.labels)[0]
+    )
     start = {} if name == "perceptron" else ours.scatter(np.random.default_rng(seed), 1.0)
     for trained in (ours, theirs):
         trained.begin_with(start)
@@ -284,7 +286,7 @@ def test_votes(world: SingleWorld, seed: int, k: int) -> None:
     trained = world.untrained("none", 0.0, False, True)
     versions = []
     for i in orders(seed, 6):
-        trained.learn(_core.Rule.perceptron(), [i])
+        trained.learn(_core.UpdateRule.perceptron(), [i])
         versions.append(dict(trained.current()))
     rows = trained.rows()
     votes = trained.weights.votes(trained.step)
@@ -310,7 +312,7 @@ def test_constraints_are_counted_for_each_class() -> None:
     sets[1, 1] = 1
     none = np.zeros(0, np.uint32)
     for everywhere, token in product((False, True), repeat=2):
-        rules = _core.Rules(
+        rules = _core.ConstraintSet(
             4, np.zeros(16, np.uint8), sets.reshape(2, -1), [0] * everywhere, [(1, 0, 0)], [], []
         )
         tokens = np.array([0, 0], np.uint32) if token else none
@@ -322,20 +324,20 @@ def test_what_does_not_fit_is_refused() -> None:
     world = random_single_world(3)
     trained = world.untrained()
     with pytest.raises(ValueError, match="no classes"):
-        _core.SingleExamples(_core.SingleShape(0), trained.examples)
-    two = _core.Examples()
-    two.add_growing(world.program, _core.from_columns([["1", "2"]] * 3, [2]), trained.index)
+        _core.SingleBatch(_core.SingleShape(0), trained.examples)
+    two = _core.ExampleRows()
+    two.add_growing(world.extractor, _core.from_columns([["1", "2"]] * 3, [2]), trained.index)
     with pytest.raises(ValueError, match="an item is a sentence of one token"):
-        _core.SingleExamples(world.shape, two)
+        _core.SingleBatch(world.shape, two)
     with pytest.raises(ValueError, match="one for each pair of labels"):
         trained.batch(np.ones(4, np.float32))
     model = model_of(trained)
     with pytest.raises(ValueError, match="an item is a sentence of one token"):
-        model.scores(world.program, _core.from_columns([["1", "2"]] * 3, [2]), _core.SingleSpace())
+        model.scores(world.extractor, _core.from_columns([["1", "2"]] * 3, [2]), _core.SingleSpace())
     arrays = trained.arrays() | {"constant_at": np.zeros(1, np.uint32), "constants": np.ones(1, np.float32)}
     with pytest.raises(ValueError, match="single: a constant is out of range"):
         _core.SingleModel(world.shape, arrays)
 
 
 def test_the_tiers_of_the_contract() -> None:
-    assert _core.SingleExamples.tiers() == _core.tiers().keys() - {"constants"}
+    assert _core.SingleBatch.tiers() == _core.tiers().keys() - {"constants"}

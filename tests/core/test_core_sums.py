@@ -26,7 +26,7 @@ TEMPLATES = [
 
 def trained(labels: int, count: int = 12) -> tuple[World, Trained]:
     world = random_world(labels, labels, 1, edges=False, transitions=True, masked=False, count=count, most=7)
-    world.program = _core.Program(SOURCES, TEMPLATES, [], 2)
+    world.extractor = _core.FeatureExtractor(SOURCES, TEMPLATES, [], 2)
     return world, world.trained()
 
 
@@ -36,7 +36,7 @@ def sums_of_rows(
     starts = table.sentence_starts
     node = np.zeros((int(starts[s + 1] - starts[s]), world.labels))
     bounds = list(pairwise([0, *arrays["row_end"].tolist()]))
-    for token, edge, row, times, *_ in model.features(world.program, table, s, _core.ChainSpace()):
+    for token, edge, row, times, *_ in model.features(world.extractor, table, s, _core.ChainSpace()):
         begin, end = bounds[row]
         if not edge:
             node[token, arrays["narrow"][begin:end]] += times * arrays["weights"][begin:end].astype(float)
@@ -51,9 +51,9 @@ def test_kept_sums_are_those_of_the_rows(labels: int) -> None:
     table = world.table()
     for _ in range(2):
         for s in range(table.sentences):
-            node = model.lattice(world.program, table, s, space).node
+            node = model.lattice(world.extractor, table, s, space).node
             np.testing.assert_allclose(node, sums_of_rows(model, arrays, world, table, s), atol=1e-9)
-            fresh = model.lattice(world.program, table, s, _core.ChainSpace()).node
+            fresh = model.lattice(world.extractor, table, s, _core.ChainSpace()).node
             assert np.array_equal(node, fresh)
 
 
@@ -76,12 +76,12 @@ def test_what_is_forgotten_is_summed_again() -> None:
     rng = np.random.default_rng(1)
     sentences = mixed(rng, world.sentences, 200_000, 16_000)
     table = table_of(sentences)
-    labels = model.best(world.program, table, space)
-    assert np.array_equal(labels, model.best(world.program, table, space))
+    labels = model.best(world.extractor, table, space)
+    assert np.array_equal(labels, model.best(world.extractor, table, space))
     starts = table.sentence_starts
     for s in rng.integers(len(sentences), size=200).tolist():
-        alone = model.lattice(world.program, table_of([sentences[s]]), 0, _core.ChainSpace())
-        assert np.array_equal(model.lattice(world.program, table, s, space).node, alone.node)
+        alone = model.lattice(world.extractor, table_of([sentences[s]]), 0, _core.ChainSpace())
+        assert np.array_equal(model.lattice(world.extractor, table, s, space).node, alone.node)
         assert labels[starts[s] : starts[s + 1]].tolist() == alone.best()[0].tolist()
 
 
@@ -91,8 +91,8 @@ def test_a_sentence_with_too_many_values_to_number() -> None:
     rng = np.random.default_rng(2)
     known = [token for sentence in world.sentences for token in sentence]
     giant = [known[i % len(known)] if i % 20 < 3 else (f"w{i}", f"t{i}") for i in range(1_250_000)]
-    node = model.lattice(world.program, table_of([giant]), 0, space).node
+    node = model.lattice(world.extractor, table_of([giant]), 0, space).node
     for t in (rng.integers(1, len(giant) // 20, 100) * 20 + 1).tolist():
         near = table_of([giant[t - 2 : t + 3]])
         for used in (space, _core.ChainSpace()):
-            assert np.array_equal(model.lattice(world.program, near, 0, used).node[2], node[t])
+            assert np.array_equal(model.lattice(world.extractor, near, 0, used).node[2], node[t])

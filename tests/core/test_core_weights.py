@@ -26,8 +26,8 @@ def learned(world: World, kind: tuple[str, float], seed: int, steps: int = 12) -
     trained = world.untrained(*kind, True)
     trained.scatter(np.random.default_rng(seed), 0.4)
     order = np.random.default_rng(seed).integers(0, len(world.sentences), steps)
-    trained.learn(_core.Rule.arow(1.0), order)
-    trained.weights.settle(trained.step)
+    trained.learn(_core.UpdateRule.arow(1.0), order)
+    trained.weights.catch_up(trained.step)
     return trained
 
 
@@ -59,7 +59,7 @@ def test_states_hold_all_that_learning_depends_on(world: World, kind: tuple[str,
     assert second.current() == first.current()
     order = np.random.default_rng(seed).integers(0, 5, 20)
     for trained in (first, second):
-        trained.learn(_core.Rule.arow(1.0), order)
+        trained.learn(_core.UpdateRule.arow(1.0), order)
     assert second.current() == first.current()
     assert second.mean() == first.mean()
     states = [{k: sorted(v.tolist()) for k, v in t.weights.state().items()} for t in (first, second)]
@@ -73,7 +73,7 @@ def test_clones_go_their_own_way(world: World, kind: tuple[str, float], seed: in
     before = bytes_of(trained.weights.state())
     clone = trained.weights.clone()
     order = np.arange(5, dtype=np.uint32)
-    trained.batch().learn(clone, _core.Rule.arow(1.0), order, trained.step, UNWEIGHTED)
+    trained.batch().learn(clone, _core.UpdateRule.arow(1.0), order, trained.step, UNWEIGHTED)
     assert bytes_of(trained.weights.state()) == before
     rows = trained.weights.current.copy()
     values = rows.weights
@@ -129,9 +129,9 @@ def test_mixtures_of_unequal_shards_give_nothing_back(kind: tuple[str, float]) -
     world.sentences.append([])
     world.gold.append(())
     Trained(world, members[0].index, world.examples(members[0].index), mixed, 40).learn(
-        _core.Rule.perceptron(), [6]
+        _core.UpdateRule.perceptron(), [6]
     )
-    mixed.settle(41)
+    mixed.catch_up(41)
     after = members[0].weights_of(mixed.current)
     assert before.keys() >= after.keys()
     assert all(abs(w) < abs(before[f]) for f, w in after.items())

@@ -14,7 +14,7 @@ from oracles import Output, tie_key
 from marginalia import _core
 
 Sentence = list[tuple[str, str]]  # (word, tag) of each token
-COLUMN = [("column", "", 0, 0), ("column", "", 1, 0)]  # the sources of all programs here
+COLUMN = [("column", "", 0, 0), ("column", "", 1, 0)]  # the sources of all extractors here
 UNWEIGHTED = np.zeros(0)  # sample weights where all examples count the same
 
 
@@ -39,13 +39,13 @@ def table_of(sentences: list[Sentence]) -> _core.TokenTable:
     return _core.from_columns(columns, [len(s) for s in sentences])
 
 
-def program_of(edges: bool) -> _core.Program:
-    return _core.Program(COLUMN, NODE + EDGE if edges else NODE, [], 2)
+def extractor_of(edges: bool) -> _core.FeatureExtractor:
+    return _core.FeatureExtractor(COLUMN, NODE + EDGE if edges else NODE, [], 2)
 
 
-def numbered(program: _core.Program, table: _core.TokenTable) -> dict[tuple[bool, str], int]:
+def numbered(extractor: _core.FeatureExtractor, table: _core.TokenTable) -> dict[tuple[bool, str], int]:
     """The row that each feature should get: its place in the order of first appearance, from 1."""
-    names = [name for token in program.names(table) for name in token]
+    names = [name for token in extractor.names(table) for name in token]
     return {name: row for row, name in enumerate(dict.fromkeys(names), 1)}
 
 
@@ -64,28 +64,28 @@ class World:
     local: bool = False
     beam: int = 0
     shape: _core.ChainShape = field(init=False)
-    program: _core.Program = field(init=False)
+    extractor: _core.FeatureExtractor = field(init=False)
 
     def __post_init__(self) -> None:
         masks = self.start, self.transition.ravel(), self.end
         self.shape = _core.ChainShape(
             self.labels, self.order, self.transitions, *masks, self.ends, self.local, self.beam
         )
-        self.program = program_of(self.edges)
+        self.extractor = extractor_of(self.edges)
 
     def table(self) -> _core.TokenTable:
         return table_of(self.sentences)
 
-    def examples(self, index: _core.FeatureIndex, keep_templates: bool = False) -> _core.Examples:
-        examples = _core.Examples(keep_templates)
-        examples.add_growing(self.program, self.table(), index)
+    def examples(self, index: _core.FeatureIndex, keep_templates: bool = False) -> _core.ExampleRows:
+        examples = _core.ExampleRows(keep_templates)
+        examples.add_growing(self.extractor, self.table(), index)
         examples.set_gold(np.array([c for y in self.gold for c in y], np.int32), self.labels)
         return examples
 
     def trained(self, passes: int = 3) -> Trained:
         trained = self.untrained()
         for seed in range(passes):
-            trained.learn(_core.Rule.perceptron(), _core.permutation(len(self.sentences), seed))
+            trained.learn(_core.UpdateRule.perceptron(), _core.permutation(len(self.sentences), seed))
         return trained
 
     def untrained(self, *table: Any, keep_templates: bool = False) -> Trained:
@@ -96,9 +96,9 @@ class World:
         return Trained(self, index, examples, weights, 0)
 
     def batch(
-        self, examples: _core.Examples, index: _core.FeatureIndex, costs: np.ndarray | None = None
-    ) -> _core.ChainExamples:
-        return _core.ChainExamples(self.shape, examples, costs)
+        self, examples: _core.ExampleRows, index: _core.FeatureIndex, costs: np.ndarray | None = None
+    ) -> _core.ChainBatch:
+        return _core.ChainBatch(self.shape, examples, costs)
 
     def outputs_of(self, name: Hashable) -> range:
         """What a feature may be seen with."""
@@ -113,7 +113,7 @@ class World:
 
     def places(self) -> list[tuple[Hashable, int]]:
         """All weights that a feature of this world can have: its name and the output."""
-        names = numbered(self.program, self.table())
+        names = numbered(self.extractor, self.table())
         return [(name, output) for name in names for output in self.outputs_of(name)] + [
             ("constant", at) for at in self.constants()
         ]
@@ -132,7 +132,7 @@ class World:
 class WithCosts(NamedTuple):
     """An update rule, and the costs [right][given] that its structure is made with."""
 
-    rule: _core.Rule
+    rule: _core.UpdateRule
     costs: np.ndarray
 
 
@@ -182,7 +182,7 @@ class Trained:
         return found
 
     def learn(
-        self, rule: _core.Rule | WithCosts, order: Any, samples: np.ndarray = UNWEIGHTED, *dropout: Any
+        self, rule: _core.UpdateRule | WithCosts, order: Any, samples: np.ndarray = UNWEIGHTED, *dropout: Any
     ) -> dict[str, Any]:
         """One rule on some examples; what was counted."""
         order = np.asarray(order, np.uint32)
@@ -209,11 +209,11 @@ class Trained:
         self.weights.restore(self.index, self.world.labels, *parts, 0.0)
 
     def current(self) -> dict[Hashable, float]:
-        self.weights.settle(self.step)
+        self.weights.catch_up(self.step)
         return self.weights_of(self.weights.current)
 
     def mean(self) -> dict[Hashable, float]:
-        self.weights.settle(self.step)
+        self.weights.catch_up(self.step)
         return self.weights_of(self.weights.averaged(self.step))
 
     def rows(self) -> _core.SparseRows:

@@ -118,12 +118,17 @@ def test_provenance(toys: Toys, sentences: list[Items], structure: str) -> None:
     from marginalia.model.provenance import Provenance
 
     tagger = mg.train(
-        data_of(toys, 20), passes=2, structure=structure, provenance=True, lessons=0, learner="perceptron"
+        data_of(toys, 20),
+        passes=2,
+        structure=structure,
+        provenance=True,
+        contributions=0,
+        learner="perceptron",
     )
     taught, saved = Provenance(tagger.saved), tagger.saved
     for row in np.flatnonzero(saved.arrays["keys"]).tolist():
         for output, weight in zip(*saved.cells(row), strict=True):
-            lessons, rest = taught.lessons(row, int(output))
-            assert math.fsum(part for _, part in lessons) + rest == pytest.approx(weight, abs=1e-4)
+            contributions, rest = taught.contributions(row, int(output))
+            assert math.fsum(part for _, part in contributions) + rest == pytest.approx(weight, abs=1e-4)
     cited = [c for items in sentences for r in tagger.explain(items, cite=2).reasons for c in r.citations]
     assert cited

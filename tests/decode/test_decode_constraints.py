@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import marginalia as mg
 from marginalia.corpus import labels_of
-from marginalia.decode.constraints import Names, constraint
+from marginalia.decode.constraints import Names, parse_constraint
 
 Toys = Callable[..., Any]
 
@@ -163,25 +163,27 @@ def test_the_best_output_that_meets_them(
     else:
         exact = tagger
     columns = {"word": sentence, "tag": [rng.choice(["T0", "T1"]) for _ in sentence]}
-    said = random_constraints(rng, tagger, len(sentence))
+    constraints = random_constraints(rng, tagger, len(sentence))
     outputs = list(exact.iter_nbest(columns))
-    fitting = [output for output in outputs if all(map(Naive(output).meets, said))]
+    fitting = [output for output in outputs if all(map(Naive(output).meets, constraints))]
     free = tagger.tag(columns)
-    found = tagger.tag(columns, constraints=said)
+    found = tagger.tag(columns, constraints=constraints)
     assert found.exact
     if fitting:
         assert found.broken == ()
-        assert all(map(Naive(found).meets, said))
-        if all(map(Naive(free).meets, said)):
+        assert all(map(Naive(found).meets, constraints))
+        if all(map(Naive(free).meets, constraints)):
             assert found.labels == free.labels
         else:
             score = next(output.score for output in outputs if output.labels == found.labels)
             assert score == pytest.approx(fitting[0].score)
-        ranked = tagger.nbest(columns, 4, constraints=said)
+        ranked = tagger.nbest(columns, 4, constraints=constraints)
         assert [one.score for one in ranked] == pytest.approx([one.score for one in fitting[:4]])
         assert all(one.broken == () for one in ranked)
     else:
-        assert set(found.broken) == {str(constraint(s)) for s in said if not Naive(found).meets(s)}
+        assert set(found.broken) == {
+            str(parse_constraint(s)) for s in constraints if not Naive(found).meets(s)
+        }
         assert found.broken
         assert found.labels in {output.labels for output in outputs}
 
@@ -194,8 +196,8 @@ def test_what_holds(taggers: dict[str, mg.Tagger], name: str, sentence: list[str
     tagger = with_random_weights(taggers[name], seed)
     output = tagger.tag({"word": sentence, "tag": ["T0"] * len(sentence)})
     names = Names(tagger.labels, tagger.saved.scheme)
-    for said in random_constraints(rng, tagger, len(sentence)):
-        assert names.holds(constraint(said), output.labels) == Naive(output).meets(said)
+    for constraints in random_constraints(rng, tagger, len(sentence)):
+        assert names.holds(parse_constraint(constraints), output.labels) == Naive(output).meets(constraints)
 
 
 @pytest.mark.parametrize("name", ["IOB2", "IOB1", "order 2", "segments", "plain tags"])
@@ -214,8 +216,8 @@ def test_documents_are_counted_by_sentence(toys: Toys, tmp_path: Path) -> None:
     data = [mg.Sentence(c | {"label": y}, document=i // 4) for i, (c, y) in enumerate(toys(24))]
     tagger = mg.train(data, label="label", features=str(tmp_path / "t.txt"), passes=2, unit="document")
     sentences = [replace_label(sentence) for sentence in data]
-    said = mg.Constraints.of(["at most 1 X", "at least 1 Y"], {3: ["1!=B-X"], 5: ["1-1=Y"]})
-    found = tagger.tag_all(sentences, constraints=said)
+    constraints = mg.Constraints.of(["at most 1 X", "at least 1 Y"], {3: ["1!=B-X"], 5: ["1-1=Y"]})
+    found = tagger.tag_all(sentences, constraints=constraints)
     for number, one in enumerate(found, 1):
         naive = Naive(one)
         own = {3: ["1!=B-X"], 5: ["1-1=Y"]}.get(number, [])
@@ -246,7 +248,7 @@ def test_sentences_of_their_own(taggers: dict[str, mg.Tagger], toys: Toys) -> No
 
 
 def test_objects_say_the_same_as_words() -> None:
-    for said in (
+    for constraints in (
         mg.At(3, 3, ("B-X",)),
         mg.At(3, 5, ("X", "Y"), forbid=True),
         mg.Count("X", 0, 1),
@@ -257,7 +259,7 @@ def test_objects_say_the_same_as_words() -> None:
         mg.Never("X", "Y"),
         mg.Only(("X", "Y")),
     ):
-        assert constraint(str(said)) == said == constraint(said)
+        assert parse_constraint(str(constraints)) == constraints == parse_constraint(constraints)
     assert str(mg.Count("X", 1, 3)) == "at least 1 X and at most 3 X"
 
 
@@ -266,13 +268,13 @@ def test_names_with_blanks_and_bars(tmp_path: Path) -> None:
     tags = ["a b", "a|b", "a", "b", "_"]
     data = [([f"w{i}" for i in range(5)], tags), (["w0", "w1"], ["a b", "a|b"])] * 4
     tagger = mg.train(data)
-    for said in (
+    for constraints in (
         mg.At(1, 1, ("a b", "a")),
         mg.Count("a b", 0, 1),
         mg.Before("a b", "a"),
         mg.Only(("a b", "a|b")),
     ):
-        assert constraint(str(said)) == said
+        assert parse_constraint(str(constraints)) == constraints
     assert tagger.tag(["w9", "w9"], constraints=['1="a b"', "2=a|b"]).labels == ("a b", "a|b")
     assert tagger.tag(["w9", "w9"], constraints=mg.given(["a|b", "b|a"])).labels[0] == "a|b"
     assert tagger.tag(["w9", "w9"], constraints=mg.given(["a|b", "b|a"])).labels[1] in ("a", "b")
@@ -284,11 +286,11 @@ def test_no_tokens_and_no_constraints(taggers: dict[str, mg.Tagger]) -> None:
     assert taggers["IOB2"].nbest(nothing, 1, constraints="at least 1 X")[0].broken == ()
     columns = {"word": ["x1"], "tag": ["T0"]}
     assert taggers["IOB2"].tag(columns, constraints=None) == taggers["IOB2"].tag(columns)
-    assert constraint("Exactly 2 X") == constraint("exactly 2 X")
+    assert parse_constraint("Exactly 2 X") == parse_constraint("exactly 2 X")
 
 
 @pytest.mark.parametrize(
-    ("said", "message"),
+    ("constraints", "message"),
     [
         (5, "found 5, expected a text"),
         ([5], "found 5, expected a text"),
@@ -307,9 +309,11 @@ def test_no_tokens_and_no_constraints(taggers: dict[str, mg.Tagger]) -> None:
         ("1=X|B-X", "not both"),
     ],
 )
-def test_what_makes_no_sense_is_refused(taggers: dict[str, mg.Tagger], said: Any, message: str) -> None:
+def test_what_makes_no_sense_is_refused(
+    taggers: dict[str, mg.Tagger], constraints: Any, message: str
+) -> None:
     with pytest.raises(mg.SettingsError, match=re.escape(message)):
-        taggers["IOB2"].tag({"word": ["x1"], "tag": ["T0"]}, constraints=said)
+        taggers["IOB2"].tag({"word": ["x1"], "tag": ["T0"]}, constraints=constraints)
 
 
 def test_files(tmp_path: Path) -> None:
@@ -338,16 +342,16 @@ def test_explanations_name_them(taggers: dict[str, mg.Tagger], toys: Toys) -> No
             if not free.spans:
                 continue
             first = free.spans[0].label
-            said = [
+            constraints = [
                 f"at most {sum(span.label == first for span in free.spans) - 1} {first}",
                 f"1!={free.labels[0]}",
             ]
-            found = tagger.explain(columns, constraints=said)
-            assert found.chosen.labels == tagger.tag(columns, constraints=said).labels
+            found = tagger.explain(columns, constraints=constraints)
+            assert found.chosen.labels == tagger.tag(columns, constraints=constraints).labels
             assert found.other.labels == free.labels
             assert found.against == "best without constraints"
             reasons = [reason for reason in found.reasons if reason.kind == "constraint"]
-            broken = [s for s in said if not Naive(free).meets(s)]
+            broken = [s for s in constraints if not Naive(free).meets(s)]
             assert [reason.feature for reason in reasons] == broken
             assert found.reasons[: len(reasons)] == tuple(reasons)
             assert found.difference == pytest.approx(found.chosen.score - found.other.score)  # type: ignore[operator]

@@ -230,7 +230,7 @@ class TestHard:
         assert set(found.spans) == {mg.Span(0, 2, "Y"), mg.Span(2, 3, "X")}
 
     def test_what_cannot_be_is_told(self, tagger: mg.Tagger) -> None:
-        """Two demands that contradict each other: the fewest are broken, and nothing is raised."""
+        """Two constraints that contradict each other: the fewest are broken, and nothing is raised."""
         hard = tagger.with_dictionary({"o1": "Y"})
         found = hard.tag(tokens("o1", "o2"), constraints="1=X")
         assert found.broken in [("1=X",), ("1=Y",)]

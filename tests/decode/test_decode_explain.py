@@ -23,7 +23,7 @@ from marginalia.decode.decoder import Term
 from marginalia.decode.explaining import _paired
 from marginalia.decode.explanation import KINDS
 from marginalia.features.compiling import extracted
-from marginalia.model.table import feature_of
+from marginalia.model.weights_text import feature_of
 
 Toys = Callable[..., Any]
 

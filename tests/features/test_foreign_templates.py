@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 
 import pytest
-from naive_program import expand
+from naive_extractor import expand
 
 from marginalia.errors import SettingsError
 from marginalia.features.crfpp import parse_crfpp
-from marginalia.features.program import Program
+from marginalia.features.program import TemplateProgram
 from marginalia.features.reading import Columns
 from marginalia.features.wapiti import parse_wapiti
 
@@ -61,7 +61,7 @@ def test_crfpp_edges():
 def test_foreign_label_bigrams_bring_no_weights_for_the_ends():
     assert not parse_crfpp("B\n", COLUMNS).ends
     assert not parse_wapiti("b\n", COLUMNS).ends
-    assert Program.from_json(parse_crfpp("B\n", COLUMNS).to_json()) == parse_crfpp("B\n", COLUMNS)
+    assert TemplateProgram.from_json(parse_crfpp("B\n", COLUMNS).to_json()) == parse_crfpp("B\n", COLUMNS)
 
 
 def test_crfpp_reads_windows_files_and_far_rows():

@@ -13,10 +13,10 @@ from naive_attributes import evaluate, lowered
 
 from marginalia import _core
 from marginalia.errors import DataError, ModelError, SettingsError
-from marginalia.features.compiling import compile_item_program, compile_program, compile_segment_program
+from marginalia.features.compiling import compile_extractor, compile_item_extractor, compile_segment_extractor
 from marginalia.features.item_sets import load_item_features, templates_for
 from marginalia.features.item_templates import ITEM_FORMS, parse_item_templates
-from marginalia.features.program import Program
+from marginalia.features.program import TemplateProgram
 from marginalia.features.reading import Columns
 from marginalia.features.templates import parse_templates
 
@@ -30,7 +30,7 @@ def table_of(*items):
 
 
 def names_of(text, *items):
-    program = compile_item_program(parse_item_templates(text, KNOWN, file="f"), COLUMNS, {})
+    program = compile_item_extractor(parse_item_templates(text, KNOWN, file="f"), COLUMNS, {})
     return [[name for _, name in found] for found in program.names(table_of(*items))]
 
 
@@ -64,7 +64,7 @@ def naive_grams(function, n, text):
     return [whole[i : i + n] for i in range(len(whole) - n + 1)]
 
 
-def expand(program: Program, item):
+def expand(program: TemplateProgram, item):
     """The features of an item with their counts."""
     found: Counter[str] = Counter()
     for template in program.templates:
@@ -137,8 +137,8 @@ number("unit price")/lower-chars(4)(text)/channel
 def test_native_features_are_those_of_the_plain_twin(text, channel, price):
     item = {"text": text, "channel": channel, "unit price": price}
     program = parse_item_templates(TEMPLATES, KNOWN)
-    native = compile_item_program(program, COLUMNS, {})
-    examples, index = _core.Examples(), _core.FeatureIndex(True)
+    native = compile_item_extractor(program, COLUMNS, {})
+    examples, index = _core.ExampleRows(), _core.FeatureIndex(True)
     examples.add_growing(native, table_of(item), index)
     assert Counter(name for _, name in native.names(table_of(item))[0]).keys() == expand(program, item).keys()
     found: Counter[str] = Counter()
@@ -149,10 +149,10 @@ def test_native_features_are_those_of_the_plain_twin(text, channel, price):
 
 def test_a_program_of_items_survives_its_file():
     program = parse_item_templates(TEMPLATES, KNOWN)
-    assert Program.from_json(program.to_json()) == program
+    assert TemplateProgram.from_json(program.to_json()) == program
     assert '"version":3' in program.to_json()
     with pytest.raises(ModelError, match="version 4"):
-        Program.from_json(program.to_json().replace('"version":3', '"version":4'))
+        TemplateProgram.from_json(program.to_json().replace('"version":3', '"version":4'))
 
 
 @pytest.mark.parametrize(
@@ -180,7 +180,7 @@ def test_mistakes_are_named(text, message):
 
 
 def test_numbers_must_be_numbers():
-    program = compile_item_program(parse_item_templates('number("unit price")', KNOWN), COLUMNS, {})
+    program = compile_item_extractor(parse_item_templates('number("unit price")', KNOWN), COLUMNS, {})
     for wrong in ("dear", "1 2", "inf", "nan", "0x1", "1e400", "+-1"):
         with pytest.raises(DataError) as caught:
             program.names(table_of({}, {"unit price": wrong}))
@@ -190,13 +190,13 @@ def test_numbers_must_be_numbers():
 
 def test_templates_of_tokens_and_of_items_do_not_mix():
     items = parse_item_templates("words(text)", KNOWN)
-    for compile_any in (compile_program, compile_segment_program):
+    for compile_any in (compile_extractor, compile_segment_extractor):
         with pytest.raises(SettingsError, match=r"'words\(text\)' looks at whole items"):
             compile_any(items, COLUMNS, {})
     with pytest.raises(SettingsError, match="is for tokens; a single item takes templates such as"):
-        compile_item_program(parse_templates("text[0]", KNOWN), COLUMNS, {})
+        compile_item_extractor(parse_templates("text[0]", KNOWN), COLUMNS, {})
     with pytest.raises(DataError, match="the features also need 'text'"):
-        compile_item_program(items, ("other", "intent"), {})
+        compile_item_extractor(items, ("other", "intent"), {})
 
 
 @pytest.mark.parametrize("form", [form for form in ITEM_FORMS.values() if form != "bias"])

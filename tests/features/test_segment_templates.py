@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive_segment_program import Naive
+from naive_segment_extractor import Naive
 
 from marginalia import _core
 from marginalia.errors import ModelError, SettingsError
-from marginalia.features.compiling import compile_program, compile_segment_program
-from marginalia.features.program import Program
+from marginalia.features.compiling import compile_extractor, compile_segment_extractor
+from marginalia.features.program import TemplateProgram
 from marginalia.features.reading import Columns
 from marginalia.features.templates import parse_templates
 
@@ -20,13 +20,13 @@ COLUMNS = Columns(("word", "pos", "chunk"), "chunk")
 SENTENCE = {"word": ["The", "New", "York", "Times", "42"], "pos": ["DT", "NP", "NP", "NP", "CD"]}
 
 
-def compiled(text: str) -> Program:
+def compiled(text: str) -> TemplateProgram:
     return parse_templates(text, COLUMNS, file="f")
 
 
-def native(program: Program, lists: dict[str, list[str]] | None = None) -> _core.SegmentProgram:
+def native(program: TemplateProgram, lists: dict[str, list[str]] | None = None) -> _core.SegmentExtractor:
     phrases = {n: _core.PhraseSet([p.split(" ") for p in each]) for n, each in (lists or {}).items()}
-    return compile_segment_program(program, ("word", "pos"), phrases)
+    return compile_segment_extractor(program, ("word", "pos"), phrases)
 
 
 def table_of(*sentences: dict[str, list[str]]) -> _core.TokenTable:
@@ -149,7 +149,7 @@ def test_names_are_those_of_the_definition(lines: list[str], one: Any, two: Any,
         last = data.draw(st.integers(begin, len(sentence["word"]) - 1))
         expected = Naive(program, sentence, lists).names(begin, last)
         assert found.names(table, number, begin, last) == expected
-    assert Program.from_json(program.to_json()) == program
+    assert TemplateProgram.from_json(program.to_json()) == program
 
 
 def test_segments_that_are_not_there() -> None:
@@ -203,7 +203,7 @@ def test_mistakes_have_a_place(text: str, message: str) -> None:
 @pytest.mark.parametrize("text", ["word[b]", "length", "word[b..e]/word[i]"])
 def test_chains_refuse_templates_of_segments(text: str) -> None:
     with pytest.raises(SettingsError) as caught:
-        compile_program(compiled(f"word[0]\n{text}"), ("word", "pos"), {})
+        compile_extractor(compiled(f"word[0]\n{text}"), ("word", "pos"), {})
     assert str(caught.value) == (
         f"features: '{text}' looks at segments, but the structure is the chain: choose --structure segments."
     )
@@ -231,7 +231,7 @@ GOOD = compiled("word[b]\nlength/word[j]").to_json()
 def test_damaged_programs_are_refused(old: str, new: str, message: str) -> None:
     assert old in GOOD
     with pytest.raises(ModelError, match=message):
-        Program.from_json(GOOD.replace(old, new, 1))
+        TemplateProgram.from_json(GOOD.replace(old, new, 1))
 
 
 Piece = tuple[str, int, int, str, list[str], list[str]]
@@ -259,4 +259,4 @@ def piece(anchor: str, source: int = 0, offset: int = 0, ends: tuple[str, ...] =
 )
 def test_the_core_refuses_what_makes_no_sense(pieces: list[Piece]) -> None:
     with pytest.raises(ValueError, match="program: "):
-        _core.SegmentProgram([("column", "", 0, 0)], [pieces], [], 1)
+        _core.SegmentExtractor([("column", "", 0, 0)], [pieces], [], 1)

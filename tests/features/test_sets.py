@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 import pytest
-from naive_program import expand
+from naive_extractor import expand
 
 from marginalia.errors import SettingsError
-from marginalia.features.compiling import compile_segment_program
+from marginalia.features.compiling import compile_segment_extractor
 from marginalia.features.loading import file_kind, load_features
 from marginalia.features.sets import SETS, load_set, text_of_set, with_lists
 
@@ -37,7 +37,7 @@ def test_every_set_compiles_whole(name):
     assert text_of_set(name).startswith("# ")
     if any(t.scope == "segment" for t in program.templates):
         assert bool(heads(program, "edge")) == (name != "segments"), "Iwakura's table has no transitions"
-        compile_segment_program(program, COLUMNS, {})
+        compile_segment_extractor(program, COLUMNS, {})
         return
     assert "" in heads(program, "edge"), "the plain label bigram"
     assert expand(program, {column: ["A", "b"] for column in COLUMNS})

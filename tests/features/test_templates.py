@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from naive_program import expand
+from naive_extractor import expand
 
 from marginalia.errors import ModelError, SettingsError
-from marginalia.features.program import Attribute, Program, Template, Value
+from marginalia.features.program import Attribute, Template, TemplateProgram, Value
 from marginalia.features.reading import Columns
 from marginalia.features.templates import FORMS, parse_templates
 
@@ -203,7 +203,7 @@ def test_errors_name_the_place(text, message):
 @given(st.text(st.sampled_from('word[]()/.-:0129# "lowersuffix,edge\\'), max_size=30))
 def test_any_text_is_compiled_or_refused(text):
     with contextlib.suppress(SettingsError):
-        assert isinstance(compiled(text), Program)
+        assert isinstance(compiled(text), TemplateProgram)
 
 
 strings = st.text(max_size=5)
@@ -213,7 +213,7 @@ templates = st.builds(
     Template, st.sampled_from(["node", "edge"]), st.lists(st.one_of(strings, values), max_size=4).map(tuple)
 )
 programs = st.builds(
-    Program,
+    TemplateProgram,
     st.tuples(*[st.builds(Attribute, strings, strings, strings)] * 2),
     st.lists(templates, max_size=3).map(tuple),
     st.dictionaries(strings, strings, max_size=2),
@@ -223,7 +223,7 @@ programs = st.builds(
 
 @given(programs)
 def test_json_round_trip(program):
-    assert Program.from_json(program.to_json()) == program
+    assert TemplateProgram.from_json(program.to_json()) == program
 
 
 GOOD = (
@@ -233,7 +233,7 @@ GOOD = (
 
 
 def test_json_is_stable():
-    assert Program.from_json(GOOD).to_json() == GOOD
+    assert TemplateProgram.from_json(GOOD).to_json() == GOOD
 
 
 @pytest.mark.parametrize(
@@ -252,7 +252,7 @@ def test_json_is_stable():
 )
 def test_damaged_json_is_refused(old, new, message):
     with pytest.raises(ModelError, match=re.escape(message)):
-        Program.from_json(GOOD.replace(old, new, 1))
+        TemplateProgram.from_json(GOOD.replace(old, new, 1))
 
 
 def test_ranges_that_explode_are_refused():

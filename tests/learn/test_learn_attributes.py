@@ -199,10 +199,10 @@ def test_other_values_are_other_data() -> None:
     ],
 )
 def test_damaged_programs_of_attributes_are_refused(old: str, new: str) -> None:
-    from marginalia.features.program import EXPLICIT, Program
+    from marginalia.features.program import EXPLICIT, TemplateProgram
 
     text = EXPLICIT.to_json()
-    assert Program.from_json(text) == EXPLICIT
+    assert TemplateProgram.from_json(text) == EXPLICIT
     assert old in text
     with pytest.raises(mg.ModelError, match="template program"):
-        Program.from_json(text.replace(old, new))
+        TemplateProgram.from_json(text.replace(old, new))

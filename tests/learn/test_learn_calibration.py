@@ -13,7 +13,7 @@ from learn_world import RUNS, conll_file
 
 import marginalia as mg
 from marginalia.corpus.blocks import read_blocks
-from marginalia.learn.calibration import HeldOut, fit_temperature
+from marginalia.learn.calibration import HeldOutAnswers, fit_temperature
 from marginalia.model.file import from_bytes, to_bytes
 
 Toys = Callable[..., Any]
@@ -42,7 +42,7 @@ def test_against_a_grid(toys: Toys, tmp_path: Path, run: str, structure: str) ->
     calibrated = mg.calibrate(model, dev, columns="word tag label")
     temperature = calibrated.temperature
     assert temperature is not None
-    held_out = HeldOut(model, read_blocks(dev, "word tag label"), "label")
+    held_out = HeldOutAnswers(model, read_blocks(dev, "word tag label"), "label")
     grid = [temperature * 1.1**step for step in range(-30, 31)]
     assert held_out.log_loss(temperature) <= min(map(held_out.log_loss, grid)) + 1e-4
     found = held_out.reliabilities(temperature)["spans"]

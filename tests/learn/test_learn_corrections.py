@@ -1,4 +1,4 @@
-"""Corrections: afterwards the example is right, the receipt is true, and undoing gives the same bytes."""
+"""Corrections: afterwards the example is right, the report is true, and undoing gives the same bytes."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ def test_fixed_and_undone(toys: Toys, name: str) -> None:
     for seed, (columns, _) in enumerate([*toys(2, seed=5), (new_words(5, 1), []), (new_words(1, 2), [])]):
         right = other_labels(columns, seed)
         fixed = versions[-1].fix(columns, right)
-        assert fixed.receipt is not None
-        assert fixed.receipt.lead >= fixed.receipt.margin * 0.999
+        assert fixed.correction_report is not None
+        assert fixed.correction_report.lead >= fixed.correction_report.margin * 0.999
         asked.append((columns, right))
         assert [list(fixed.tag(x).labels) for x, _ in asked] == [y for _, y in asked]
         versions.append(mg.Model.from_bytes(fixed.to_bytes()))
@@ -71,7 +71,7 @@ def test_fixed_and_undone(toys: Toys, name: str) -> None:
         {"names": False},
         {"legal": False},
         {"state": True},
-        {"provenance": True, "lessons": 2},
+        {"provenance": True, "contributions": 2},
         {"order": 2, "state": True, "provenance": True},
         {"cutoff": 2},
         {"structure": "segments", "state": True, "provenance": True},
@@ -88,10 +88,10 @@ def test_new_labels_and_features(toys: Toys, more: dict[str, Any], tmp_path: Pat
     right = ["B-NEW", "I-NEW", "B-NEW", "O", "B-X", "I-X"]
     fixed = model.fix(columns, right)
     assert list(fixed.tag(columns).labels) == right
-    assert fixed.receipt is not None
+    assert fixed.correction_report is not None
     expected = {"IOBES": {"B-NEW", "I-NEW", "E-NEW", "S-NEW"}}.get(more.get("encode", ""), {"B-NEW", "I-NEW"})
-    assert set(fixed.receipt.new_labels) == expected
-    assert fixed.receipt.new_features > 0
+    assert set(fixed.correction_report.new_labels) == expected
+    assert fixed.correction_report.new_features > 0
     again = fixed.fix(new_words(3, 2), ["B-ODD", "O", "B-NEW"])
     assert list(again.tag(columns).labels) == right
     loaded = mg.Model.from_bytes(again.to_bytes())
@@ -119,7 +119,7 @@ def differences(before: mg.Tagger, after: mg.Tagger) -> Weights:
         return {(kind, feature, labels): weight for kind, feature, labels, weight in rows}
 
     def lines(model: mg.Tagger) -> list[str]:
-        from marginalia.model.table import weight_lines
+        from marginalia.model.weights_text import weight_lines
 
         return list(weight_lines(model.saved))
 
@@ -136,15 +136,17 @@ def test_the_receipt_is_the_difference_of_the_weight_tables(toys: Toys, name: st
     model = train(toys, name)
     columns = toys(1, seed=8)[0][0]
     fixed = model.fix(columns, other_labels(columns, 3))
-    assert fixed.receipt is not None
-    told = {(c.kind, c.feature, " ".join(c.labels)): (c.before, c.after) for c in fixed.receipt.changes}
+    assert fixed.correction_report is not None
+    told = {
+        (c.kind, c.feature, " ".join(c.labels)): (c.before, c.after) for c in fixed.correction_report.changes
+    }
     expected = differences(model, fixed)
     assert told.keys() == expected.keys()
     for place, values in told.items():
         assert values == pytest.approx(expected[place], rel=1e-6)
-    sizes = [abs(change.after - change.before) for change in fixed.receipt.changes]
+    sizes = [abs(change.after - change.before) for change in fixed.correction_report.changes]
     assert sizes == sorted(sizes, reverse=True)
-    assert fixed.corrections[-1].changes == fixed.receipt.changes
+    assert fixed.corrections[-1].changes == fixed.correction_report.changes
     assert mg.Model.from_bytes(fixed.to_bytes()).corrections == fixed.corrections
 
 
@@ -182,12 +184,12 @@ def test_against_a_naive_correction(tmp_path_factory: Any, pairs: Any, words: li
     labels = list(model.labels)
     right = [chance.choice(labels) for _ in words]
     fixed = model.fix(words, right)
-    assert fixed.receipt is not None
+    assert fixed.correction_report is not None
     gold = tuple(labels.index(label) for label in right)
     start = weights_of(model)
     scale = np.sqrt(np.mean(np.square(list(start.values())))) if start else 1.0
-    assert fixed.receipt.margin == pytest.approx(scale, rel=1e-5)
-    expected = naive_correction(start, words, gold, len(labels), fixed.receipt.margin)
+    assert fixed.correction_report.margin == pytest.approx(scale, rel=1e-5)
+    expected = naive_correction(start, words, gold, len(labels), fixed.correction_report.margin)
     assert_close(weights_of(fixed), {f: value for f, value in expected.items() if value}, 1e-4)
 
 
@@ -217,8 +219,8 @@ def test_what_is_right_already_changes_nothing(toys: Toys) -> None:
         columns, right = toys(20)[3]
         assert list(model.tag(columns).labels) == right
         fixed = model.fix(columns, right, margin=1e-3)
-        assert fixed.receipt is not None
-        assert (fixed.receipt.updates, fixed.receipt.changes) == (0, ())
+        assert fixed.correction_report is not None
+        assert (fixed.correction_report.updates, fixed.correction_report.changes) == (0, ())
         assert weights_of(fixed) == weights_of(model)
         assert len(fixed.corrections) == 1  # but it will stay right from now on
 
@@ -228,13 +230,13 @@ def test_a_larger_margin_leads_by_more(toys: Toys) -> None:
     columns = new_words(4, 1)
     leads = []
     for margin in (0.1, 1.0, 10.0):
-        receipt = model.fix(columns, other_labels(columns, 1), margin=margin).receipt
-        assert receipt is not None
-        leads.append(receipt.lead)
+        correction_report = model.fix(columns, other_labels(columns, 1), margin=margin).correction_report
+        assert correction_report is not None
+        leads.append(correction_report.lead)
         best, second = model.fix(columns, other_labels(columns, 1), margin=margin).nbest(columns, 2)
         assert best.score is not None
         assert second.score is not None
-        assert receipt.lead == pytest.approx(best.score - second.score, rel=1e-5)
+        assert correction_report.lead == pytest.approx(best.score - second.score, rel=1e-5)
     assert leads[0] < leads[1] < leads[2]
 
 
@@ -243,17 +245,21 @@ def test_earlier_corrections_keep_their_own_margin(toys: Toys) -> None:
     for learner in ("perceptron", "maxent"):
         model = mg.train(toys(15), learner=learner, passes=5)
         first = model.fix(new_words(1, 1), ["B-Y"], margin=0.1)
-        assert first.receipt is not None
+        assert first.correction_report is not None
         sure = None
         for columns, _ in toys(30, seed=6):
             best, second = first.nbest(columns, 2)
-            if (best.score or 0.0) - (second.score or 0.0) > 20.5 * first.receipt.margin:
+            if (best.score or 0.0) - (second.score or 0.0) > 20.5 * first.correction_report.margin:
                 sure = columns
         assert sure is not None
         again = first.fix(sure, first.tag(sure).labels, margin=2.0)
-        assert again.receipt is not None
-        assert again.receipt.lead > again.receipt.margin > 15 * first.receipt.margin
-        assert again.receipt.updates == 0
+        assert again.correction_report is not None
+        assert (
+            again.correction_report.lead
+            > again.correction_report.margin
+            > 15 * first.correction_report.margin
+        )
+        assert again.correction_report.updates == 0
 
 
 def test_labels_are_never_repaired(toys: Toys) -> None:
@@ -268,12 +274,12 @@ def test_a_later_correction_of_the_same_sentence_replaces_the_first(toys: Toys) 
     columns = new_words(3, 1)
     first = model.fix(columns, ["B-X", "I-X", "O"])
     second = mg.Model.from_bytes(first.to_bytes()).fix(columns, ["O", "O", "B-Y"])
-    assert second.receipt is not None
-    assert second.receipt.replaced == 1
+    assert second.correction_report is not None
+    assert second.correction_report.replaced == 1
     assert list(second.tag(columns).labels) == ["O", "O", "B-Y"]
     third = second.fix(new_words(2, 2), ["B-X", "O"])
-    assert third.receipt is not None
-    assert third.receipt.replaced == 0
+    assert third.correction_report is not None
+    assert third.correction_report.replaced == 0
     assert list(third.tag(columns).labels) == ["O", "O", "B-Y"]
     assert list(third.undo().undo().tag(columns).labels) == ["B-X", "I-X", "O"]
 
@@ -310,8 +316,8 @@ def test_checked_sentences(toys: Toys) -> None:
     columns = {"word": ["x1", "y2", "o3"], "tag": ["T0", "T1", "T2"]}
     check = toys(60, seed=4)
     fixed = model.fix(columns, ["O", "B-X", "B-Y"], margin=5.0, check=check, threads=2)
-    assert fixed.receipt is not None
-    assert fixed.receipt.checked == 60
+    assert fixed.correction_report is not None
+    assert fixed.correction_report.checked == 60
     expected = []
     for number, (x, y) in enumerate(check, 1):
         before, after = model.tag(x).labels, fixed.tag(x).labels
@@ -320,9 +326,9 @@ def test_checked_sentences(toys: Toys) -> None:
             kind = "broken" if before == right else "mended" if after == right else "changed"
             expected.append((number, kind, tuple(x["word"]), right, before, after))
     assert {kind for _, kind, *_ in expected} >= {"broken", "changed"}
-    found = [(f.number, f.kind, f.tokens, f.right, f.before, f.after) for f in fixed.receipt.flips]
+    found = [(f.number, f.kind, f.tokens, f.right, f.before, f.after) for f in fixed.correction_report.flips]
     assert found == expected
-    assert len(fixed.receipt.flipped("broken")) == sum(kind == "broken" for _, kind, *_ in expected)
+    assert len(fixed.correction_report.flipped("broken")) == sum(kind == "broken" for _, kind, *_ in expected)
 
 
 def test_explicit_attributes() -> None:
@@ -339,7 +345,7 @@ def test_explicit_attributes() -> None:
         again = loaded.fix(attributes("a dddd"), ["Z", "Z"])
         assert again.tag(x).labels == ("NEW", "Z")
         assert again.undo().undo().to_bytes() == model.to_bytes()
-        replaced = again.fix(x, ["Z", "Z"]).receipt
+        replaced = again.fix(x, ["Z", "Z"]).correction_report
         assert replaced is not None
         assert replaced.replaced == 1
 
@@ -370,16 +376,16 @@ def test_provenance_stays_with_the_weights(toys: Toys) -> None:
     model = mg.train(toys(20), passes=3, provenance=True)
     fixed = model.fix(new_words(4, 1), ["B-NEW", "O", "B-X", "O"])
 
-    def lessons(tagger: mg.Tagger) -> dict[Hashable, Any]:
+    def contributions(tagger: mg.Tagger) -> dict[Hashable, Any]:
         saved, known = tagger.saved, Provenance(tagger.saved)
         rows = np.flatnonzero(saved.arrays["keys"]).tolist()
         return {
-            (saved.feature_name(row), output): known.lessons(row, output)
+            (saved.feature_name(row), output): known.contributions(row, output)
             for row in rows
             for output in range(len(model.saved.labels))
         }
 
-    before, after = lessons(model), lessons(fixed)
+    before, after = contributions(model), contributions(fixed)
     assert any(parts for parts, _ in before.values())
     assert {place: after[place] for place in before} == before
     assert all(after[place] == ([], 0.0) for place in after.keys() - before.keys())
@@ -388,7 +394,7 @@ def test_provenance_stays_with_the_weights(toys: Toys) -> None:
     for a, b in itertools.product(range(size - 2), repeat=2):
         place, moved = 2 * (size - 2) + a * (size - 2) + b, 2 * size + a * size + b
         rows = (len(m.saved.arrays["keys"]) for m in (model, fixed))
-        assert old.lessons(next(rows), place) == new.lessons(next(rows), moved)
+        assert old.contributions(next(rows), place) == new.contributions(next(rows), moved)
 
 
 def test_what_makes_models_makes_ones_that_can_be_taught(toys: Toys, tmp_path: Path) -> None:
@@ -405,7 +411,7 @@ def test_what_makes_models_makes_ones_that_can_be_taught(toys: Toys, tmp_path: P
     assert [type(one) for one in made] == [mg.Model] * len(made)
     fixed = made[1].fix(new_words(2, 1), ["O", "B-X"])
     assert type(fixed) is type(fixed.undo()) is mg.Model
-    assert made[1].receipt is None
+    assert made[1].correction_report is None
     assert mg.train.__doc__ is not None
     assert mg.train.__doc__.startswith("Train a model")
 

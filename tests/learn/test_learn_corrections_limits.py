@@ -15,12 +15,12 @@ W = ["a", "b", "c"]
 
 
 def test_a_hard_dictionary_that_demands_something_else(tmp_path: Path) -> None:
-    """No weights can change what it demands, so the model in use would not be right."""
+    """No weights can change what it requires, so the model in use would not be right."""
     names = (["I", "like", "New", "York"], ["O", "O", "B-LOC", "I-LOC"])
     model = mg.train([names, (["Ann", "sleeps"], ["B-PER", "O"])] * 4)
     hard = model.with_dictionary({"Ann": "LOC"}, mode="hard")
     with pytest.raises(
-        mg.DataError, match="found B-PER O, but the hard dictionary in use demands 1=LOC for 'Ann'"
+        mg.DataError, match="found B-PER O, but the hard dictionary in use requires 1=LOC for 'Ann'"
     ):
         hard.fix(["Ann", "sleeps"], ["B-PER", "O"])
     with pytest.raises(mg.DataError, match="'Ann'"):
@@ -67,8 +67,8 @@ def test_checked_data_are_complete_and_legal(toys: Toys) -> None:
     with pytest.raises(mg.DataError, match="I-X"):
         model.fix(x, ["O", "B-X"], check=[(x, ["O", "I-X"])])
     mending = mg.train(toys(8), passes=2, repair=True).fix(x, ["O", "B-X"], check=[(x, ["O", "I-X"])])
-    assert mending.receipt is not None
-    assert [(flip.kind, flip.right) for flip in mending.receipt.flips] == [("mended", ("O", "B-X"))]
+    assert mending.correction_report is not None
+    assert [(flip.kind, flip.right) for flip in mending.correction_report.flips] == [("mended", ("O", "B-X"))]
 
 
 @pytest.mark.parametrize("learner", ["perceptron", "crf"])
@@ -86,8 +86,8 @@ def test_long_examples_get_more_rounds() -> None:
     model = mg.train([(W, ["N", "V", "N"])] * 4)
     words, labels = [f"w{i}" for i in range(100)], [f"L{i}" for i in range(100)]
     fixed = model.fix(words, labels)
-    assert fixed.receipt is not None
-    assert fixed.receipt.updates > 1000
+    assert fixed.correction_report is not None
+    assert fixed.correction_report.updates > 1000
     assert list(fixed.tag(words).labels) == labels
 
 

@@ -11,7 +11,7 @@ from learn_world import Toys
 import marginalia as mg
 from marginalia import _core
 from marginalia.decode.structures import STRUCTURES
-from marginalia.features.compiling import compile_segment_program
+from marginalia.features.compiling import compile_segment_extractor
 from marginalia.features.reading import Columns
 from marginalia.features.templates import parse_templates
 from marginalia.learn.fitting import OPTIONS, lacking
@@ -92,10 +92,10 @@ def test_the_core_refuses_by_name() -> None:
     examples, index = _core.SegmentExamples(False), _core.FeatureIndex(False)
     examples.set_gold(np.zeros(0, np.int32), shape)
     templates = parse_templates("word[0]", Columns(("word", "label"), "label"))
-    program = compile_segment_program(templates, ("word",), {})
+    program = compile_segment_extractor(templates, ("word",), {})
     batch = _core.SegmentBatch(shape, program, examples, index, False)
     weights, none = _core.WeightTable(1, shape.constants), np.zeros(0, np.uint32)
     with pytest.raises(ValueError, match=r"gradient needs outputs .* which the structure segments does not"):
-        batch.learn(weights, _core.Rule.gradient(0.1, 1.0, 1, True), none, 0, np.zeros(0))
+        batch.learn(weights, _core.UpdateRule.gradient(0.1, 1.0, 1, True), none, 0, np.zeros(0))
     with pytest.raises(ValueError, match=r"correction needs outputs .* which the structure segments does"):
-        batch.learn(weights, _core.Rule.correction(1.0, True), none, 0, np.zeros(0))
+        batch.learn(weights, _core.UpdateRule.correction(1.0, True), none, 0, np.zeros(0))

@@ -100,7 +100,7 @@ def test_new_labels_keep_the_state(toys: Toys, structure: str) -> None:
 
 def named(tagger: mg.Tagger) -> dict[Hashable, float]:
     """Weights by the labels' names."""
-    from marginalia.model.table import weight_lines
+    from marginalia.model.weights_text import weight_lines
 
     rows = [line.split("\t") for line in list(weight_lines(tagger.saved))[1:]]
     return {(kind, feature, labels): float(weight) for kind, feature, labels, weight in rows}

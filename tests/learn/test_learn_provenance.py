@@ -35,38 +35,38 @@ LEARNERS: dict[str, dict[str, Any]] = {
 
 
 def parts_of(tagger: mg.Tagger) -> dict[tuple[int, int], tuple[float, float, int]]:
-    """By place: the weight, the sum of its lessons, and how many are kept."""
+    """By place: the weight, the sum of its contributions, and how many are kept."""
     saved, provenance = tagger.saved, Provenance(tagger.saved)
     found = {}
     for row in np.flatnonzero(saved.arrays["keys"]).tolist():
         for output, weight in zip(*(a.tolist() for a in saved.cells(row)), strict=True):
-            lessons, rest = provenance.lessons(row, output)
-            found[row, output] = weight, sum(part for _, part in lessons) + rest, len(lessons)
+            contributions, rest = provenance.contributions(row, output)
+            found[row, output] = weight, sum(part for _, part in contributions) + rest, len(contributions)
     slots = len(saved.arrays["keys"])
     constants = zip(saved.arrays["constant_at"].tolist(), saved.arrays["constants"].tolist(), strict=True)
     for at, weight in constants:
-        lessons, rest = provenance.lessons(slots, at)
-        found[slots, at] = weight, sum(part for _, part in lessons) + rest, len(lessons)
+        contributions, rest = provenance.contributions(slots, at)
+        found[slots, at] = weight, sum(part for _, part in contributions) + rest, len(contributions)
     return found
 
 
 @pytest.mark.parametrize("dev", [False, True], ids=["", "dev"])
 @pytest.mark.parametrize("name", LEARNERS)
-def test_lessons_sum_to_the_weights(name: str, dev: bool, toys: Toys, tmp_path: Path) -> None:
+def test_contributions_sum_to_the_weights(name: str, dev: bool, toys: Toys, tmp_path: Path) -> None:
     data: Any = contradictory(toys, 20)
     settings = dict(LEARNERS[name])
     if settings.get("stream"):
         data = [conll_file(tmp_path / f"{k}.txt", data[k::2]) for k in (0, 1)]
         settings["columns"] = "word tag label"
-    for lessons in (0, 2):
+    for contributions in (0, 2):
         held_out = toys(8, seed=7) if dev else None
-        tagger = mg.train(data, held_out, passes=4, provenance=True, lessons=lessons, **settings)
+        tagger = mg.train(data, held_out, passes=4, provenance=True, contributions=contributions, **settings)
         found = parts_of(tagger)
         assert found
         scale = max(abs(weight) for weight, _, _ in found.values())
         for weight, total, count in found.values():
             assert total == pytest.approx(weight, abs=2e-6 * scale)
-            assert lessons == 0 or count <= lessons
+            assert contributions == 0 or count <= contributions
         assert mg.Tagger.from_bytes(tagger.to_bytes()).saved.files == tagger.saved.files
     plain = mg.train(data, held_out, passes=4, **settings)
     assert plain.saved.arrays["weights"].tobytes() == tagger.saved.arrays["weights"].tobytes()
@@ -76,15 +76,15 @@ def test_lessons_sum_to_the_weights(name: str, dev: bool, toys: Toys, tmp_path: 
 def test_an_example_teaches_only_what_it_has(toys: Toys) -> None:
     """Features of one example's words alone are taught by this example alone."""
     data = [*toys(15), ({"word": ["zebra", "o1"], "tag": ["T0", "T1"]}, ["B-Y", "O"])]
-    tagger = mg.train(data, passes=3, provenance=True, lessons=0)
+    tagger = mg.train(data, passes=3, provenance=True, contributions=0)
     provenance, saved = Provenance(tagger.saved), tagger.saved
     rows = [
         r for r in np.flatnonzero(saved.arrays["keys"]).tolist() if saved.feature_name(r) == "word[0]=zebra"
     ]
     assert rows
     for output in saved.cells(rows[0])[0].tolist():
-        lessons, rest = provenance.lessons(rows[0], output)
-        assert {example for example, _ in lessons} <= {15}
+        contributions, rest = provenance.contributions(rows[0], output)
+        assert {example for example, _ in contributions} <= {15}
         assert rest == 0
 
 
@@ -95,7 +95,7 @@ def test_files_lines_and_numbers(toys: Toys, tmp_path: Path) -> None:
     second.write_text("\n\n")
     with second.open("ab") as stream:
         write_conll([mg.Sentence(columns | {"label": labels}) for columns, labels in data[9:]], stream)
-    tagger = mg.train([first, second], passes=3, provenance=True, lessons=0)
+    tagger = mg.train([first, second], passes=3, provenance=True, contributions=0)
     assert tagger.saved.files == ["one.txt", "two.txt"]
     cited = {
         (c.file, c.number, c.line)
@@ -121,7 +121,7 @@ def test_documents_are_examples(toys: Toys, tmp_path: Path) -> None:
         one = conll_file(tmp_path / "one.txt", toys(3, seed=k))
         parts.append("-DOCSTART- T0 O\n\n" + one.read_text())
     path.write_text("".join(parts))
-    tagger = mg.train(path, passes=3, provenance=True, unit="document", lessons=0)
+    tagger = mg.train(path, passes=3, provenance=True, unit="document", contributions=0)
     assert len(tagger.saved.arrays["example_lines"]) == 4
     lines = path.read_text().splitlines()
     for line in tagger.saved.arrays["example_lines"].tolist():
@@ -131,7 +131,7 @@ def test_documents_are_examples(toys: Toys, tmp_path: Path) -> None:
 def test_the_model_to_begin_with_is_a_teacher(toys: Toys) -> None:
     for state in (False, True):
         start = mg.train(toys(12), passes=2, provenance=True, state=state)
-        tagger = mg.train(toys(12, seed=5), passes=2, provenance=True, lessons=0, start=start)
+        tagger = mg.train(toys(12, seed=5), passes=2, provenance=True, contributions=0, start=start)
         found = parts_of(tagger)
         scale = max(abs(weight) for weight, _, _ in found.values())
         assert all(total == pytest.approx(w, abs=2e-6 * scale) for w, total, _ in found.values())

@@ -212,7 +212,7 @@ def test_fix_undo_and_new_classes(model: Any) -> None:
     newer = fixed.fix({"text": "quite another thing", "channel": "fax", "price": 1}, "other", check=items(20))
     assert newer.labels == (*model.labels, "other")
     assert newer.classify(TEXT).label == "rain"
-    assert newer.receipt.checked == 20
+    assert newer.correction_report.checked == 20
     both = model.fix_all([(TEXT, "eat"), ({"text": "the food", "channel": "mail", "price": 30}, "fly")])
     assert both.predict([TEXT, {"text": "the food", "channel": "mail", "price": 30}]) == ["eat", "fly"]
 

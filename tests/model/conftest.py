@@ -38,7 +38,7 @@ def taggers(toys: Callable[..., Any], tmp_path_factory: pytest.TempPathFactory) 
     (folder / "segments.txt").write_text(SEGMENTS)
     (folder / "x.txt").write_text("x1\nx2 x3\ny7\n")
     full: dict[str, Any] = {"features": str(folder / "templates.txt"), "order": 2, "encode": "IOBES"}
-    full |= {"provenance": True, "lessons": 3}
+    full |= {"provenance": True, "contributions": 3}
     segments: dict[str, Any] = {"features": str(folder / "segments.txt"), "structure": "segments"}
     found = {
         "segments": mg.train(toys(12), passes=2, **segments),

@@ -29,8 +29,8 @@ MAY_IMPORT: dict[str, set[str]] = {
 MAY_IMPORT["kinds"] = MAY_IMPORT["decode"] | {"decode", "evaluate"}
 MAY_IMPORT["learn"] |= {"kinds"}
 MAY_IMPORT["deploy"] = MAY_IMPORT["learn"] | {"learn"}
-MAY_IMPORT["teaching"] = MAY_IMPORT["learn"] | {"learn"}
-MAY_IMPORT["__init__"] = MAY_IMPORT["deploy"] | {"deploy", "teaching"}
+MAY_IMPORT["trainable"] = MAY_IMPORT["learn"] | {"learn"}
+MAY_IMPORT["__init__"] = MAY_IMPORT["deploy"] | {"deploy", "trainable"}
 MAY_IMPORT["cli"] = MAY_IMPORT["__init__"] | {"__init__"}
 MAY_IMPORT["__main__"] = {"cli"}
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 PARTS = (
-    "core/search/single.hpp",
-    "core/search/single_model.hpp",
+    "core/search/single/single.hpp",
+    "core/search/single/model.hpp",
     "bind/single.cpp",
     "src/marginalia/decode/single.py",
     "src/marginalia/decode/classifier.py",

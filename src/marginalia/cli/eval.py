@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from marginalia.cli.arguments import UsageError, Verbs, add_reading, add_threads, natural, verb_parser
-from marginalia.cli.demanded import add_constraints, constraints_of
+from marginalia.cli.constraints import add_constraints, constraints_of
 from marginalia.cli.dictionaries import add_dictionary, with_dictionaries
 from marginalia.cli.dispatch import opened
 from marginalia.cli.layouts import model_layout

@@ -19,7 +19,7 @@ from marginalia.cli.arguments import (
     taken_as,
     verb_parser,
 )
-from marginalia.cli.demanded import add_constraints, constraints_of
+from marginalia.cli.constraints import add_constraints, constraints_of
 from marginalia.cli.dictionaries import add_dictionary, with_dictionaries
 from marginalia.cli.dispatch import opened
 from marginalia.cli.layouts import input_layout, model_layout
@@ -217,7 +217,7 @@ def _quoted(explanation: Explanation, tagger: Tagger, args: argparse.Namespace) 
 
 
 def _show(explanation: Explanation, args: argparse.Namespace) -> None:
-    from marginalia.decode.telling import lines_of
+    from marginalia.decode.explanation_text import lines_of
 
     if args.html is not None:
         with opened_target(args.html) as target:

@@ -30,14 +30,14 @@ from marginalia.errors import DataError
 
 if TYPE_CHECKING:
     from marginalia.corpus.source import DataSource
-    from marginalia.learn import Receipt
+    from marginalia.learn import CorrectionReport
     from marginalia.model.corrections import Change, Correction
-    from marginalia.teaching import Model
+    from marginalia.trainable import Model
 
 _DESCRIPTION = """\
 Correct a model: change its weights, as little as possible, until it labels an example as it should,
 and keep it right in later corrections. TEXT is one sentence, --labels says what is right; or --input
-names a file of labelled examples, which shall all be right. The receipt says which weights changed,
+names a file of labelled examples, which shall all be right. The report says which weights changed,
 and which sentences of --check are labelled otherwise now. Without -o nothing is written: a trial.
 Every correction can be undone, the last one first, bit for bit. With --passes the examples are
 learned as in training instead: on and on from where the model stopped, without a promise."""
@@ -93,7 +93,7 @@ def take(args: argparse.Namespace, word: str) -> bool:
 
 def run(args: argparse.Namespace) -> int:
     """The verb."""
-    from marginalia.teaching import trainable
+    from marginalia.trainable import trainable
 
     _check(args)
     tagger = trainable(lambda: opened("fix", args)[0])()
@@ -146,10 +146,10 @@ def _correct(args: argparse.Namespace, tagger: Model) -> None:
             args.input = next(places)
         examples = _examples(args, tagger)
         check = None if args.check is None else _source(args, tagger, next(places))
-        saved, receipt = fixed(tagger, examples, margin=args.margin, check=check, threads=args.threads or 1)
+        saved, report = fixed(tagger, examples, margin=args.margin, check=check, threads=args.threads or 1)
     if args.output is not None:
         save(saved, args.output)
-    _show(args, receipt, kind_of(saved.structure).reader.noun)
+    _show(args, report, kind_of(saved.structure).reader.noun)
 
 
 def _examples(args: argparse.Namespace, tagger: Model) -> DataSource:
@@ -169,7 +169,7 @@ def _examples(args: argparse.Namespace, tagger: Model) -> DataSource:
                 "before the first one is the label, which may be empty",
                 file=args.input,
             )
-        right, size = tagger.wished(columns, args.labels), len(columns[tagger.feature_columns[0]])
+        right, size = tagger.target_labels(columns, args.labels), len(columns[tagger.feature_columns[0]])
         if len(right) != size:
             raise DataError(f"--labels: found {len(right)} labels, expected {size}, one for each token")
         return DataSource([Sentence(columns | {label: list(right)})], label=label, items=kind.reader.items)
@@ -258,37 +258,37 @@ def _title(correction: Correction) -> str:
     return f"{_short(first.tokens)}{rest}: {shown or 'was right'} ({changed} changed)"
 
 
-def _show(args: argparse.Namespace, receipt: Receipt, example: str) -> None:
-    """Print the receipt; `example`: what one is called."""
+def _show(args: argparse.Namespace, report: CorrectionReport, example: str) -> None:
+    """Print the report; `example`: what one is called."""
     if args.json:
-        told = {"model": args.model, "output": args.output} | receipt.to_json()
+        told = {"model": args.model, "output": args.output} | report.to_json()
         print(json.dumps(told, ensure_ascii=False))
         return
-    print("\n".join(_lines(receipt, args.top, example)))
+    print("\n".join(_lines(report, args.top, example)))
     print(_ending(args, f". Undo: marginalia fix {args.output} --undo -o {args.output}"))
 
 
-def _lines(receipt: Receipt, top: int, example: str) -> Iterator[str]:
-    wrong = [example for example in receipt.examples if example.said != example.labels]
+def _lines(report: CorrectionReport, top: int, example: str) -> Iterator[str]:
+    wrong = [example for example in report.examples if example.said != example.labels]
     for one in wrong[:top]:
         rows = (one.tokens, one.said, one.labels)
         width = [max(map(len, column)) for column in zip(*rows, strict=True)]
         for name, row in zip(("", "said", "now"), rows, strict=True):
             cells = " ".join(f"{text:{size}}" for text, size in zip(row, width, strict=True))
             yield f"{name:5}{cells}".rstrip()
-    if len(receipt.examples) > 1 or not wrong:
-        right = len(receipt.examples) - len(wrong)
-        yield f"{count(len(receipt.examples), 'example')}, {right} of them right before, all now"
-    if receipt.new_labels:
-        yield f"new labels: {' '.join(receipt.new_labels)}"
-    if receipt.replaced:
-        yield f"{count(receipt.replaced, 'earlier correction')} replaced"
-    new = f", {count(receipt.new_features, 'feature')} new" if receipt.new_features else ""
-    steps = count(receipt.updates, "step")
-    yield f"{count(len(receipt.changes), 'weight')} changed in {steps}{new}; lead {receipt.lead:.4g}"
-    yield from map(_change, receipt.changes[:top])
-    if receipt.checked:
-        yield from _flips(receipt, top, example)
+    if len(report.examples) > 1 or not wrong:
+        right = len(report.examples) - len(wrong)
+        yield f"{count(len(report.examples), 'example')}, {right} of them right before, all now"
+    if report.new_labels:
+        yield f"new labels: {' '.join(report.new_labels)}"
+    if report.replaced:
+        yield f"{count(report.replaced, 'earlier correction')} replaced"
+    new = f", {count(report.new_features, 'feature')} new" if report.new_features else ""
+    steps = count(report.updates, "step")
+    yield f"{count(len(report.changes), 'weight')} changed in {steps}{new}; lead {report.lead:.4g}"
+    yield from map(_change, report.changes[:top])
+    if report.checked:
+        yield from _flips(report, top, example)
 
 
 def _change(change: Change) -> str:
@@ -296,11 +296,11 @@ def _change(change: Change) -> str:
     return f"  {change.before:+9.4f} -> {change.after:+9.4f}  {what}  {' '.join(change.labels)}"
 
 
-def _flips(receipt: Receipt, top: int, example: str) -> Iterator[str]:
+def _flips(report: CorrectionReport, top: int, example: str) -> Iterator[str]:
     kinds = ("broken", "mended", "changed")
-    counts = ", ".join(f"{len(receipt.flipped(kind))} {kind}" for kind in kinds)
-    yield f"checked {count(receipt.checked, example)}: {counts}"
-    for flip in sorted(receipt.flips, key=lambda flip: kinds.index(flip.kind))[:top]:
+    counts = ", ".join(f"{len(report.flipped(kind))} {kind}" for kind in kinds)
+    yield f"checked {count(report.checked, example)}: {counts}"
+    for flip in sorted(report.flips, key=lambda flip: kinds.index(flip.kind))[:top]:
         rows = zip(flip.tokens, flip.right, flip.before, flip.after, strict=True)
         told = [f"{token} {old} -> {new} (right: {y})" for token, y, old, new in rows if old != new]
         yield f"  {flip.kind} {flip.number}: {'; '.join(told[:3])}{'; …' if len(told) > 3 else ''}"

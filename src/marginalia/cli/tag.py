@@ -19,7 +19,7 @@ from marginalia.cli.arguments import (
     taken_as,
     verb_parser,
 )
-from marginalia.cli.demanded import Demanded, add_constraints, constraints_of
+from marginalia.cli.constraints import ConstrainedTagging, add_constraints, constraints_of
 from marginalia.cli.dictionaries import add_dictionary, reloading, with_dictionaries
 from marginalia.cli.dispatch import opened
 from marginalia.cli.layouts import input_layout, kept_layout
@@ -101,13 +101,13 @@ def run(args: argparse.Namespace) -> int:
     tagger = with_dictionaries(tagger, args, layout)
     wanted = Wanted(args.confidence, args.min_confidence, args.nbest, args.reload)
     check(wanted, tagger, layout)
-    demanded = Demanded(constraints_of(args), args.given)
-    if args.reload and demanded.constraints.by_sentence:
+    constrained = ConstrainedTagging(constraints_of(args), args.given)
+    if args.reload and constrained.constraints.by_sentence:
         raise UsageError("--reload does not go with constraints for single sentences.")
     layout = kept_layout(tagger.saved, args, layout)
     with opened_target(args.output, keep_partial=True) as target, watched(args) as (source, draw):
-        tag(tagger, source, layout, target, args.threads or 1, draw, wanted, demanded)
-    demanded.tell()
+        tag(tagger, source, layout, target, args.threads or 1, draw, wanted, constrained)
+    constrained.report()
     return 0
 
 
@@ -154,7 +154,7 @@ def tag(
     threads: int = 1,
     after_batch: Callable[[], None] = lambda: None,
     wanted: Wanted | None = None,
-    demanded: Demanded | None = None,
+    constrained: ConstrainedTagging | None = None,
 ) -> None:
     """Label all of a source, batch after batch."""
     from marginalia.corpus.batches import read_batches
@@ -164,8 +164,8 @@ def tag(
     wanted, saved = wanted or Wanted(), tagger.saved
     writer = kind_of(saved.structure).writer(target, layout, tagger, wanted.min_confidence)
     batches = (named(batch, tagger) for batch in read_batches(source, layout, block_bytes=BLOCK_BYTES))
-    count = demanded.count if demanded is not None else lambda *counted: None
-    for batch, said in _answers(tagger, batches, threads, wanted, demanded):
+    count = constrained.count if constrained is not None else lambda *counted: None
+    for batch, said in _answers(tagger, batches, threads, wanted, constrained):
         with uninterrupted():
             if isinstance(said, list):
                 writer.write_best(batch, said)
@@ -177,10 +177,14 @@ def tag(
 
 
 def _answers(
-    tagger: Tagger, batches: Iterable[Batch], threads: int, wanted: Wanted, demanded: Demanded | None
+    tagger: Tagger,
+    batches: Iterable[Batch],
+    threads: int,
+    wanted: Wanted,
+    constrained: ConstrainedTagging | None,
 ) -> Iterator[Any]:
     """Batches with what the model says of them."""
-    options = demanded.options if demanded is not None else {}
+    options = constrained.options if constrained is not None else {}
 
     def answers(model: Tagger, batches: Iterable[Batch], threads: int = 1) -> Iterator[Any]:
         if wanted.nbest is not None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from .conll import read_conll, write_conll
     from .conllu import read_conllu, write_conllu
     from .crfsuite import read_crfsuite, write_crfsuite
-    from .encode import Encoded, encode_labels
+    from .encode import EncodedLabels, encode_labels
     from .formats import FORMATS, Format, format_of
     from .jsonl import Misaligned, MisalignedError, read_jsonl, write_jsonl
     from .plain import read_plain, read_segmented, write_plain, write_segmented
@@ -36,7 +36,7 @@ _HOMES = {
     "conll": "read_conll write_conll",
     "conllu": "read_conllu write_conllu",
     "crfsuite": "read_crfsuite write_crfsuite",
-    "encode": "Encoded encode_labels",
+    "encode": "EncodedLabels encode_labels",
     "formats": "FORMATS Format format_of",
     "jsonl": "Misaligned MisalignedError read_jsonl write_jsonl",
     "plain": "read_plain read_segmented write_plain write_segmented",
@@ -49,7 +49,7 @@ __all__ = [
     "FORMATS",
     "SCHEMES",
     "Block",
-    "Encoded",
+    "EncodedLabels",
     "Format",
     "Misaligned",
     "MisalignedError",

@@ -69,7 +69,7 @@ class Answer(NamedTuple):
 
     ids: Ids
     confidence: BlockConfidence | None = None
-    first_said: Ids | None = None
+    before_abstention: Ids | None = None
     taken_back: Ids | None = None
     broken: Mapping[int, tuple[str, ...]] = MappingProxyType({})
     inexact: frozenset[int] = frozenset()
@@ -140,7 +140,7 @@ class LabelWriter:
         confidences = itertools.repeat(None) if sure is None else sure.by_sentence(starts)
         bounds = zip(batch.sentences or (), starts, starts[1:], confidences, strict=False)
         for s, (sentence, first, last, confidence) in enumerate(bounds):
-            said = (answer.ids, answer.first_said, answer.taken_back)
+            said = (answer.ids, answer.before_abstention, answer.taken_back)
             names = [self._names(ids[first:last]) for ids in said if ids is not None]
             found = self._set(sentence, names, confidence)
             found.broken = answer.broken.get(s, ())
@@ -154,18 +154,18 @@ class LabelWriter:
     def _set(self, sentence: Sentence, said: list[list[str]], confidence: Any) -> Sentence:
         """`said`: the labels and, if the model may abstain, what it first said and what it took back."""
         found = copy(sentence)
-        labels, first_said = said[0], said[1] if len(said) > 1 else said[0]
+        labels, before_abstention = said[0], said[1] if len(said) > 1 else said[0]
         found.columns = sentence.columns | {self._layout.label: labels}
         found.spans, found.origin = self._spans(labels), without_regions(sentence.origin)
         if confidence is not None:
             whole, tokens, spans = confidence
-            by_span = zip(self._spans(first_said), spans if self._scheme else tokens, strict=True)
+            by_span = zip(self._spans(before_abstention), spans if self._scheme else tokens, strict=True)
             found.certainty = Certainty(whole, tokens, dict(by_span))
             found.columns |= self._confident_columns(found.certainty)
             if self._layout.format == "conllu":
                 found = commented(found, [f"# confidence = {_decimals(whole)}"])
         if len(said) > 1:
-            first, kept = self._spans(first_said), set(found.spans)
+            first, kept = self._spans(before_abstention), set(found.spans)
             found.spans = [span for span in first if span in kept]  # without what stands for no tag
             found.taken_back = [span for span in first if span not in kept]
             found.columns |= self._column("Abstained", said[2])

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from marginalia.corpus.blocks import Block
-from marginalia.corpus.encode import Encoded, encode_labels
+from marginalia.corpus.encode import EncodedLabels, encode_labels
 from marginalia.corpus.open_labels import Allowed, OpenBlock, OpenLabels
 from marginalia.corpus.partial import ANY, certain_pairs, is_open
 from marginalia.corpus.schemes import detect_from_pairs, labels_for, scheme_named
@@ -47,7 +47,7 @@ class LabelReader:
     repair: bool = False
     open: OpenLabels | None = None
 
-    def complete(self, block: Block) -> Encoded:
+    def complete(self, block: Block) -> EncodedLabels:
         """The labels of a block that are all complete, in the scheme to train in."""
         found = encode_labels(block, self.column, self.scheme, mend=self.repair)
         return found if self.encoding == self.scheme else self._translated(found, block)
@@ -56,13 +56,13 @@ class LabelReader:
         """What tokens may be, if some labels of a block are open."""
         return None if self.open is None else self.open.read(block, self.column, mend=self.repair)
 
-    def _translated(self, found: Encoded, block: Block) -> Encoded:
+    def _translated(self, found: EncodedLabels, block: Block) -> EncodedLabels:
         translation = Translation(found.labels, str(self.scheme), str(self.encoding))
         ids = translation(found.ids, block.table.sentence_starts)
         seen = by_appearance(ids, len(translation.names))
         numbers = np.zeros(len(translation.names), np.int32)
         numbers[seen] = np.arange(len(seen))
-        return Encoded([translation.names[number] for number in seen], numbers[ids], found.repaired)
+        return EncodedLabels([translation.names[number] for number in seen], numbers[ids], found.repaired)
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ class LabelCoder:
         return number_labels(self.reader.complete(block), dict(self.numbers))
 
 
-def number_labels(found: Encoded, numbers: dict[str, int]) -> Ids:
+def number_labels(found: EncodedLabels, numbers: dict[str, int]) -> Ids:
     """The numbers of a block's labels; new ones get the next numbers, in place."""
     for name in found.labels:
         numbers.setdefault(name, len(numbers))

@@ -14,7 +14,7 @@ from .translation import Translation, by_appearance, scheme_labels
 Ids = npt.NDArray[np.int32]
 
 
-class Encoded(NamedTuple):
+class EncodedLabels(NamedTuple):
     """Distinct labels by first appearance, one id per token, and how many labels were repaired."""
 
     labels: list[str]
@@ -24,7 +24,7 @@ class Encoded(NamedTuple):
 
 def encode_labels(
     block: Block, column: str = "label", scheme: str | None = None, *, mend: bool = False
-) -> Encoded:
+) -> EncodedLabels:
     """Encode a label column; with a scheme, every sentence must follow it.
 
     The first illegal label is raised as a `DataError` with its place and the number of further ones;
@@ -32,14 +32,14 @@ def encode_labels(
     """
     labels, ids = block.table.distinct(block.index(column))
     if scheme is None:
-        return Encoded(labels, ids, 0)
+        return EncodedLabels(labels, ids, 0)
     for number, label in enumerate(labels):
         if not scheme_named(scheme).spells(label):
             message = f"found label {label!r}, expected a label of {scheme_named(scheme).name}"
             raise block.error(message, int(np.argmax(ids == number)), column)
     illegal = scheme_labels(labels, scheme).illegal(ids, block.table.sentence_starts)
     if not illegal.size:
-        return Encoded(labels, ids, 0)
+        return EncodedLabels(labels, ids, 0)
     if not mend:
         _refuse(block, column, illegal, scheme)
     return _mend(block, labels, ids, scheme)
@@ -60,11 +60,11 @@ def _refuse(block: Block, column: str, illegal: npt.NDArray[np.uint32], scheme: 
     raise block.error(why + more, token, column)
 
 
-def _mend(block: Block, labels: list[str], ids: Ids, scheme: str) -> Encoded:
+def _mend(block: Block, labels: list[str], ids: Ids, scheme: str) -> EncodedLabels:
     translation = Translation(labels, scheme, scheme, labels)
     mended = translation(ids, block.table.sentence_starts)
     new = [number for number in by_appearance(mended, len(translation.names)) if number >= len(labels)]
     numbers = np.arange(len(translation.names), dtype=np.int32)
     numbers[new] = np.arange(len(labels), len(labels) + len(new))
     names = [*labels, *(translation.names[number] for number in new)]
-    return Encoded(names, numbers[mended], int(np.count_nonzero(mended != ids)))
+    return EncodedLabels(names, numbers[mended], int(np.count_nonzero(mended != ids)))

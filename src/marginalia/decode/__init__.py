@@ -14,7 +14,7 @@ from marginalia.decode.constraints import (
 )
 from marginalia.decode.decoder import Contribution, Term
 from marginalia.decode.explanation import Explanation, Reason, Side
-from marginalia.decode.foreign import convert
+from marginalia.decode.imported import convert
 from marginalia.decode.model import TrainedModel
 from marginalia.decode.segments import SegmentDecoder
 from marginalia.decode.tagged import Tagged

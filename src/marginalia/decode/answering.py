@@ -12,12 +12,12 @@ from marginalia.corpus.batches import Batch
 from marginalia.corpus.blocks import Block
 from marginalia.corpus.settings import DataSettings
 from marginalia.decode.confidence import Abstention, needed_temperature
-from marginalia.decode.constraints import Constraints, Said
-from marginalia.decode.demands import Demands, Met
+from marginalia.decode.constraints import Constraints, ConstraintsLike
 from marginalia.decode.explaining import Explaining
 from marginalia.decode.explanation import Explanation
 from marginalia.decode.inputs import Input
 from marginalia.decode.model import TrainedModel
+from marginalia.decode.model_constraints import ConstrainedLabels, ModelConstraints
 from marginalia.decode.ranking import Ranking
 from marginalia.decode.tagged import UserLabels
 from marginalia.decode.threads import in_order
@@ -54,7 +54,7 @@ class LabelModel(TrainedModel):
         *,
         confidence: bool = False,
         min_confidence: float | None = None,
-        constraints: Said = (),
+        constraints: ConstraintsLike = (),
         given: str | None = None,
     ) -> Iterator[tuple[Batch, Answer]]:
         """Answers for batch after batch, in order; only a few are in memory at a time.
@@ -64,24 +64,24 @@ class LabelModel(TrainedModel):
         """
         abstain = None if min_confidence is None else self._abstention(min_confidence)
         temperature = needed_temperature(self.saved) if confidence or abstain else None
-        demands = self._demands(constraints, given)
+        model_constraints = self._model_constraints(constraints, given)
 
         def answer(numbered: tuple[int, Batch]) -> tuple[Batch, Answer]:
             before, batch = numbered
             unit = self._unit(batch.block)
-            met = Met(self.decoder.best(unit))
-            if demands is not None:
-                met = demands.meet(self.decoder, unit, batch, before, met.ids)
-            said = self._shown.user_ids(met.ids, batch.block)
-            plain = Answer(said, broken=met.broken, inexact=met.inexact)
+            constrained = ConstrainedLabels(self.decoder.best(unit))
+            if model_constraints is not None:
+                constrained = model_constraints.constrain(self.decoder, unit, batch, before, constrained.ids)
+            said = self._shown.user_ids(constrained.ids, batch.block)
+            plain = Answer(said, broken=constrained.broken, inexact=constrained.inexact)
             if temperature is None:
                 return batch, plain
-            sure = self.confidence_of(batch.block, met.ids, temperature)
+            sure = self.confidence_of(batch.block, constrained.ids, temperature)
             if abstain is None:
                 return batch, plain._replace(confidence=sure)
             left, taken = abstain(said, sure, batch.block.table.sentence_starts.tolist())
             shown = sure if confidence else None
-            return batch, plain._replace(ids=left, confidence=shown, first_said=said, taken_back=taken)
+            return batch, plain._replace(ids=left, confidence=shown, before_abstention=said, taken_back=taken)
 
         yield from in_order(answer, _numbered(batches), threads)
 
@@ -92,7 +92,7 @@ class LabelModel(TrainedModel):
         threads: int = 1,
         *,
         confidence: bool = False,
-        constraints: Said = (),
+        constraints: ConstraintsLike = (),
         given: str | None = None,
     ) -> Iterator[tuple[Batch, list[Ranked]]]:
         """The k best outputs of each sentence of batch after batch, or of each document if the model labels
@@ -104,7 +104,7 @@ class LabelModel(TrainedModel):
             self.confidence_of,
             temperature=needed_temperature(self.saved) if confidence else self.temperature,
             confidence=confidence,
-            demands=self._demands(constraints, given),
+            model_constraints=self._model_constraints(constraints, given),
             by_document=self._by_document,
         )
 
@@ -119,11 +119,11 @@ class LabelModel(TrainedModel):
         against: str | Sequence[str] | None = None,
         *,
         cite: int = 0,
-        constraints: Said = (),
+        constraints: ConstraintsLike = (),
     ) -> Explanation:
         """Why the model labels a sentence as it does: its choice against another output, term by term.
 
-        `against`: None for the runner-up, a list of labels, or a wish such as "3=B-NP" or "3-5=NP" (tokens
+        `against`: None for the runner-up, a list of labels, or a target such as "3=B-NP" or "3-5=NP" (tokens
         count from 1), which stands for the best output that has this label or span. `cite`: how many of the
         training examples that taught a weight most are named with each reason (see docs/provenance.md).
         Under `constraints` that change the output, it is compared with the one it would be without them.
@@ -137,7 +137,7 @@ class LabelModel(TrainedModel):
         threads: int = 1,
         *,
         cite: int = 0,
-        constraints: Said = (),
+        constraints: ConstraintsLike = (),
     ) -> Iterator[tuple[Batch, list[Explanation]]]:
         """The same of all sentences of batch after batch, in order; only a few are in memory at a time."""
         explaining = self._explaining(cite, constraints)
@@ -147,9 +147,11 @@ class LabelModel(TrainedModel):
 
         yield from in_order(explained, _numbered(batches), threads)
 
-    def _explaining(self, cite: int, constraints: Said) -> Explaining:
-        demands, column = self._demands(constraints), self.feature_columns[0]
-        return Explaining(self.saved, self.decoder, self._shown, column, cite=cite, demands=demands)
+    def _explaining(self, cite: int, constraints: ConstraintsLike) -> Explaining:
+        model_constraints, column = self._model_constraints(constraints), self.feature_columns[0]
+        return Explaining(
+            self.saved, self.decoder, self._shown, column, cite=cite, model_constraints=model_constraints
+        )
 
     def marginals(self, sentence: Input) -> npt.NDArray[np.float64]:
         """P(label | sentence) of each token, [tokens, model labels], taking scores as log-probabilities.
@@ -177,11 +179,13 @@ class LabelModel(TrainedModel):
             output = output[np.cumsum(np.diff(documents, prepend=documents[:1]) != 0)]
         return BlockConfidence(token, span, begin, end, output)
 
-    def _demands(self, constraints: Said, given: str | None = None) -> Demands | None:
+    def _model_constraints(
+        self, constraints: ConstraintsLike, given: str | None = None
+    ) -> ModelConstraints | None:
         said = Constraints.of(constraints)
         if not said and given is None and self._hard is None:
             return None
-        return Demands(self.saved, self._shown, said, given, self._hard)
+        return ModelConstraints(self.saved, self._shown, said, given, self._hard)
 
     def _unit(self, block: Block) -> Block:
         return block.by_document() if self._by_document else block

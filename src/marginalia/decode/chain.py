@@ -14,12 +14,12 @@ import numpy.typing as npt
 from marginalia import _core
 from marginalia.corpus.blocks import Block
 from marginalia.corpus.schemes import legal_transitions
-from marginalia.decode.decoder import Costs, Ids, Located, Parts, Term
+from marginalia.decode.decoder import ActiveFeature, Costs, DecoderFactory, Ids, Term
 from marginalia.decode.settings import SearchSettings, StructureOptions
 from marginalia.decode.terms import TermDecoder
 from marginalia.errors import DataError
-from marginalia.features.compiling import compile_program, has_ends, has_label_bigram
-from marginalia.features.program import Program
+from marginalia.features.compiling import compile_extractor, has_ends, has_label_bigram
+from marginalia.features.program import TemplateProgram
 from marginalia.model import SavedModel
 from marginalia.model.constants import ChainSettings
 
@@ -32,7 +32,7 @@ def chain_shape(
     encoding: str | None,
     own: ChainSettings,
     search: SearchSettings,
-    program: Program,
+    program: TemplateProgram,
 ) -> _core.ChainShape:
     """The shape of a chain over these labels; too many of them are refused."""
     order = own.order
@@ -54,25 +54,28 @@ class ChainExtraction:
     """Sentences as rows of features."""
 
     def __init__(
-        self, program: _core.Program, index: _core.FeatureIndex, options: StructureOptions[ChainSettings]
+        self,
+        extractor: _core.FeatureExtractor,
+        index: _core.FeatureIndex,
+        options: StructureOptions[ChainSettings],
     ) -> None:
-        self._program, self.index = program, index
+        self.extractor, self.index = extractor, index
         self._hides = options.hides_input  # which needs to know which template looks where
 
-    def examples(self, tokens: int = 0) -> _core.Examples:
+    def examples(self, tokens: int = 0) -> _core.ExampleRows:
         """A batch without sentences, with room for so many tokens."""
-        examples = _core.Examples(self._hides)
+        examples = _core.ExampleRows(self._hides)
         if tokens:
-            examples.reserve(self._program, tokens)
+            examples.reserve(self.extractor, tokens)
         return examples
 
-    def add(self, examples: _core.Examples, table: _core.TokenTable, *, grow: bool) -> None:
+    def add(self, examples: _core.ExampleRows, table: _core.TokenTable, *, grow: bool) -> None:
         """Append sentences; new features get rows if `grow`, else they are left out."""
-        (examples.add_growing if grow else examples.add_known)(self._program, table, self.index)
+        (examples.add_growing if grow else examples.add_known)(self.extractor, table, self.index)
 
     def count(self, table: _core.TokenTable) -> None:
         """Give features rows without keeping the sentences."""
-        self.index.count(self._program, table)
+        self.index.count(self.extractor, table)
 
 
 class ChainTraining:
@@ -85,7 +88,7 @@ class ChainTraining:
         labels: Sequence[str],
         encoding: str | None,
         options: StructureOptions[ChainSettings],
-        program: Program,
+        program: TemplateProgram,
         extraction: ChainExtraction,
         costs: Costs | None = None,
     ) -> None:
@@ -98,24 +101,24 @@ class ChainTraining:
         labels: Sequence[str],
         encoding: str | None,
         options: StructureOptions[ChainSettings],
-        program: Program,
+        program: TemplateProgram,
     ) -> Any:
         return chain_shape(labels, encoding, options.own, options.search, program)
 
-    def set_gold(self, examples: _core.Examples, ids: Ids, sets: npt.NDArray[np.uint8]) -> None:
+    def set_gold(self, examples: _core.ExampleRows, ids: Ids, sets: npt.NDArray[np.uint8]) -> None:
         """The right outputs."""
         examples.set_gold(ids, self._shape.labels, sets)
 
     def choose_features(
-        self, batches: Callable[[], Iterator[_core.Examples]], kept: list[_core.Examples]
+        self, batches: Callable[[], Iterator[_core.ExampleRows]], kept: list[_core.ExampleRows]
     ) -> None:
         """Drop features that were seen too rarely."""
         if self._cutoff > 1:
             self._index.cut(self._cutoff, kept)
 
-    def batch(self, examples: _core.Examples) -> Any:
+    def batch(self, examples: _core.ExampleRows) -> Any:
         """The examples as outputs of this chain."""
-        return _core.ChainExamples(self._shape, examples, self._costs)
+        return _core.ChainBatch(self._shape, examples, self._costs)
 
 
 def _shape_of(saved: SavedModel) -> _core.ChainShape:
@@ -125,10 +128,10 @@ def _shape_of(saved: SavedModel) -> _core.ChainShape:
     return chain_shape(saved.labels, saved.encoding, own, search, saved.program)
 
 
-_PARTS = Parts(
+_FACTORY = DecoderFactory(
     _shape_of,
     _core.ChainModel,
-    compile_program,
+    compile_extractor,
     _core.ChainSpace,
 )
 
@@ -137,7 +140,7 @@ class ChainDecoder(TermDecoder[_core.ChainShape]):
     """A saved chain model, ready to use from any number of threads."""
 
     def __init__(self, saved: SavedModel) -> None:
-        super().__init__(saved, _PARTS)
+        super().__init__(saved, _FACTORY)
 
     def expectations(self, block: Block, sentence: int, *, edges: bool = False) -> dict[str, Any]:
         """log Z and the probabilities of labels (`node`), label pairs (`edge`) and their expected counts."""
@@ -145,7 +148,7 @@ class ChainDecoder(TermDecoder[_core.ChainShape]):
         return found
 
     def terms(self, block: Block, sentence: int, ids: Sequence[int]) -> list[Term]:
-        """The terms of an output's score; of a model that is normalised step by step, the divisors too."""
+        """The terms of an output's score; of a model that is normalised step by step, the normalisers too."""
         return [*super().terms(block, sentence, ids), *self._normalisers(block, sentence, ids)]
 
     def differing_terms(self, block: Block, ids: Ids, others: Ids) -> list[tuple[list[Term], list[Term]]]:
@@ -160,17 +163,19 @@ class ChainDecoder(TermDecoder[_core.ChainShape]):
     def _normalisers(self, block: Block, sentence: int, ids: Sequence[int]) -> list[Term]:
         if not self._saved.settings_as(SearchSettings).stepwise:
             return []
-        divisors = self._lattice(block, sentence).divisors(np.ascontiguousarray(ids, dtype=np.uint32))
+        local_normalisers = self._lattice(block, sentence).local_normalisers(
+            np.ascontiguousarray(ids, dtype=np.uint32)
+        )
         order, found = self._saved.settings_as(ChainSettings).order, []
-        for t, divisor in enumerate(divisors.tolist()):
+        for t, normaliser in enumerate(local_normalisers.tolist()):
             before = self._named(ids[max(t - order, 0) : t])
-            found.append(Term("normaliser", "normaliser", before, -divisor, t, t))
+            found.append(Term("normaliser", "normaliser", before, -normaliser, t, t))
         return found
 
-    def _located(self, block: Block, sentence: int, ids: Sequence[int]) -> Iterator[Located]:
+    def _active_features(self, block: Block, sentence: int, ids: Sequence[int]) -> Iterator[ActiveFeature]:
         size = len(self._saved.labels)
-        found = self._model.features(self._program(block), block.table, sentence, self._space())
+        found = self._model.features(self._extractor(block), block.table, sentence, self._space())
         for t, edge, row, times, template, texts in found:
             if t or not edge:
                 output = ids[t - 1] * size + ids[t] if edge else ids[t]
-                yield Located(row, output, times, t - edge, t, t, template, texts)
+                yield ActiveFeature(row, output, times, t - edge, t, t, template, texts)

@@ -14,7 +14,7 @@ from marginalia.corpus.blocks import Block
 from marginalia.corpus.items import pack_objects
 from marginalia.decode.answering import LabelModel
 from marginalia.decode.confidence import NO_TAG
-from marginalia.decode.constraints import Constraints, Said
+from marginalia.decode.constraints import Constraints, ConstraintsLike
 from marginalia.decode.explanation import Explanation
 
 _ITEMS = 500  # of a batch
@@ -50,7 +50,7 @@ class Classifier(LabelModel):
         *,
         confidence: bool = False,
         min_confidence: float | None = None,
-        constraints: Said = (),
+        constraints: ConstraintsLike = (),
     ) -> list[Classified]:
         """The classes of items; the result does not depend on the number of threads.
 
@@ -82,7 +82,7 @@ class Classifier(LabelModel):
         scaled = np.array(list(scores.values()), np.float64) / (self.temperature or 1.0)
         return dict(zip(scores, np.exp(scaled - np.logaddexp.reduce(scaled)).tolist(), strict=True))
 
-    def nbest(self, item: Any, k: int, *, constraints: Said = ()) -> list[Classified]:
+    def nbest(self, item: Any, k: int, *, constraints: ConstraintsLike = ()) -> list[Classified]:
         """The k best classes with their scores, best first, and their probabilities if the model gives any;
         with constraints, of those that break as few of them as possible."""
         [(_, ranked)] = self.nbest_batches([Batch(self._block(item))], k, constraints=constraints)
@@ -94,7 +94,7 @@ class Classifier(LabelModel):
         return found
 
     def explain(self, sentence: Any, *args: Any, **options: Any) -> Explanation:
-        """Why an item has its class: against the runner-up, another class, or a wish such as "1=A|B"; the
+        """Why an item has its class: against the runner-up, another class, or a target such as "1=A|B"; the
         rest as of `Tagger.explain`."""
         found = super().explain(sentence, *args, **options)
         short = tuple(shorten(text, _SHOWN, placeholder=" …") for text in found.tokens)

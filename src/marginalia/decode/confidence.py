@@ -1,7 +1,7 @@
 """How sure a model is: what its scores become probabilities with, how labels spell spans, and abstaining.
 
-See docs/confidence.md for the formulas; the sums over all outputs are those of core/search/chain_claims.cpp
-and core/search/segment_claims.cpp.
+See docs/confidence.md for the formulas; the sums over all outputs are those of core/search/chain/marginals.cpp
+and core/search/segments/marginals.cpp.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What users may demand of outputs, as they say it: in words, or as the tuples that the words stand for.
+"""Constraints on outputs, as users write them: in words, or as the tuples that the words stand for.
 
 A name is a type of spans (`NP`), which stands for whole spans, or a label (`B-NP`, `O`, a plain tag), which
 stands for tokens; `*-NP` is any label of the type. Tokens count from 1. See docs/constraints.md.
@@ -26,7 +26,7 @@ _MOST = 10**9
 
 class At(NamedTuple):
     """The tokens `first` to `last` are one span of one of the types, or each has one of the labels; with
-    `forbid` they are not, or have not. It may be demanded by the `phrase` of a dictionary."""
+    `forbid` they are not, or have not. It may be required by the `phrase` of a dictionary."""
 
     first: int
     last: int
@@ -50,8 +50,8 @@ class Count(NamedTuple):
         name = _quoted(self.name)
         if self.most == self.least != 0:
             return f"exactly {self.least} {name}"
-        said = [f"at least {self.least} {name}"] if self.least or self.most is None else []
-        return " and ".join([*said, *([] if self.most is None else [f"at most {self.most} {name}"])])
+        constraint = [f"at least {self.least} {name}"] if self.least or self.most is None else []
+        return " and ".join([*constraint, *([] if self.most is None else [f"at most {self.most} {name}"])])
 
 
 class Before(NamedTuple):
@@ -129,68 +129,72 @@ def _quoted(name: str) -> str:
     return f'"{name}"' if " " in name else name
 
 
-def constraint(said: str | Constraint) -> Constraint:
+def parse_constraint(constraint: str | Constraint) -> Constraint:
     """What a text stands for; checked as far as it can be without a model."""
-    if isinstance(said, str):
-        text = " ".join(_joined(said).split())
+    if isinstance(constraint, str):
+        text = " ".join(_joined(constraint).split())
         matches = ((re.fullmatch(form, text, re.IGNORECASE), make) for form, make in _FORMS)
         found = next((make(match) for match, make in matches if match), None)
         if found is None:
-            raise SettingsError(f"constraint: found '{said}', expected something like {_EXPECTED}.")
-        said = found
-    if not isinstance(said, (At, Count, Before, Never, Only)):
+            raise SettingsError(f"constraint: found '{constraint}', expected something like {_EXPECTED}.")
+        constraint = found
+    if not isinstance(constraint, (At, Count, Before, Never, Only)):
         raise SettingsError(
-            f"constraint: found {said!r}, expected a text, or one of At, Count, Before, Never, Only."
+            f"constraint: found {constraint!r}, expected a text, or one of At, Count, Before, Never, Only."
         )
-    if isinstance(said, At) and not 1 <= said.first <= said.last <= _MOST:
+    if isinstance(constraint, At) and not 1 <= constraint.first <= constraint.last <= _MOST:
         raise SettingsError(
-            f"constraint: found {said}, expected tokens from 1 on (to {_MOST:,}), the first one first."
+            f"constraint: found {constraint}, expected tokens from 1 on (to {_MOST:,}), the first one first."
         )
     if (
-        isinstance(said, Count)
-        and not 0 <= said.least <= (_MOST if said.most is None else said.most) <= _MOST
+        isinstance(constraint, Count)
+        and not 0 <= constraint.least <= (_MOST if constraint.most is None else constraint.most) <= _MOST
     ):
-        raise SettingsError(f"constraint: found {tuple(said)}, expected 0 <= least <= most <= {_MOST:,}.")
-    if isinstance(said, (At, Only)) and not all(said.names or [""]):
-        raise SettingsError(f"constraint: found {said}, expected names of types or labels.")
-    return said
+        raise SettingsError(
+            f"constraint: found {tuple(constraint)}, expected 0 <= least <= most <= {_MOST:,}."
+        )
+    if isinstance(constraint, (At, Only)) and not all(constraint.names or [""]):
+        raise SettingsError(f"constraint: found {constraint}, expected names of types or labels.")
+    return constraint
 
 
-def wishes(text: str) -> list[At]:
-    """What a text such as `3=B-NP 4-5=NP` wishes of certain tokens; nothing if a part of it is no wish."""
+def token_constraints(text: str) -> list[At]:
+    """The constraints of a text such as `3=B-NP 4-5=NP`; none if a part of it is none."""
     matches = [_AT.fullmatch(part) for part in _joined(text).split()]
     return [_at(match) for match in matches if match] if all(matches) else []
 
 
 @dataclass(frozen=True)
 class Constraints:
-    """What is demanded of all sentences, and of some of them by their numbers (from 1 on)."""
+    """What is required of all sentences, and of some of them by their numbers (from 1 on)."""
 
     everywhere: tuple[Constraint, ...] = ()
     by_sentence: Mapping[int, tuple[Constraint, ...]] = field(default_factory=dict)
 
     @classmethod
     def of(
-        cls, said: Said, by_sentence: Mapping[int, Iterable[str | Constraint]] | None = None
+        cls, constraint: ConstraintsLike, by_sentence: Mapping[int, Iterable[str | Constraint]] | None = None
     ) -> Constraints:
         """The same from texts."""
-        if isinstance(said, Constraints):
-            return said
-        listed: Iterable[Any] = () if said is None else [said]
-        if isinstance(said, Iterable) and not isinstance(said, (str, At, Count, Before, Never, Only)):
-            listed = said
-        some = {number: tuple(map(constraint, texts)) for number, texts in (by_sentence or {}).items()}
-        return cls(tuple(map(constraint, listed)), some)
+        if isinstance(constraint, Constraints):
+            return constraint
+        listed: Iterable[Any] = () if constraint is None else [constraint]
+        if isinstance(constraint, Iterable) and not isinstance(
+            constraint, (str, At, Count, Before, Never, Only)
+        ):
+            listed = constraint
+        some = {number: tuple(map(parse_constraint, texts)) for number, texts in (by_sentence or {}).items()}
+        return cls(tuple(map(parse_constraint, listed)), some)
 
     def __bool__(self) -> bool:
         return bool(self.everywhere or self.by_sentence)
 
     def check_numbers(self, sentences: int) -> None:
-        """An error if there are demands on sentences that do not exist."""
+        """An error if there are constraints on sentences that do not exist."""
         for number, some in self.by_sentence.items():
             if not 1 <= number <= sentences:
-                said = ", ".join(map(str, some))
-                raise SettingsError(f"constraint: found {said} for sentence {number} of {sentences}.")
+                constraint = ", ".join(map(str, some))
+                raise SettingsError(f"constraint: found {constraint} for sentence {number} of {sentences}.")
 
     def and_also(self, other: Constraints) -> Constraints:
         """Both."""
@@ -199,7 +203,7 @@ class Constraints:
         return Constraints(self.everywhere + other.everywhere, some)
 
 
-Said = Constraints | str | Constraint | Iterable[str | Constraint] | None
+ConstraintsLike = Constraints | str | Constraint | Iterable[str | Constraint] | None
 
 
 def read_constraints(source: Source) -> Constraints:
@@ -211,11 +215,11 @@ def read_constraints(source: Source) -> Constraints:
         if not text or text.startswith("#"):
             continue
         try:
-            number, said = _numbered(text)
+            number, constraint = _numbered(text)
             if number is None:
-                everywhere.append(constraint(said))
+                everywhere.append(parse_constraint(constraint))
             else:
-                some[number] = (*some.get(number, ()), constraint(said))
+                some[number] = (*some.get(number, ()), parse_constraint(constraint))
         except SettingsError as error:
             raise DataError(str(error), file=name_of(source), line=line) from None
     return Constraints(tuple(everywhere), some)
@@ -256,57 +260,66 @@ class Names:
         rest = name.removeprefix(ANY_LABEL)
         return self.types.get(rest) if rest != name else None
 
-    def resolved(self, said: Some, what: str = "constraint") -> Some:
+    def resolved(self, constraint: Some, what: str = "constraint") -> Some:
         """The same, if what looks like several labels is one of which `|` is a part; checked."""
-        if isinstance(said, At) and (whole := "|".join(said.names)) in self.labels:
-            said = said._replace(names=(whole,))
-        self._check(said, what)
-        return said
+        if isinstance(constraint, At) and (whole := "|".join(constraint.names)) in self.labels:
+            constraint = constraint._replace(names=(whole,))
+        self._check(constraint, what)
+        return constraint
 
-    def _check(self, said: Constraint, what: str) -> None:
+    def _check(self, constraint: Constraint, what: str) -> None:
         """An error for names that the model does not know, and for spans mixed with labels."""
-        for name in names_of(said):
+        for name in names_of(constraint):
             if not self.is_type(name) and name not in self.labels and self.type_of_any(name) is None:
                 known = [*self.types, *self.labels]
                 raise SettingsError(
-                    f"{what}: found {said}: the model does not know '{name}'. {suggestion(name, known)}"
+                    f"{what}: found {constraint}: the model does not know '{name}'. {suggestion(name, known)}"
                 )
-        if isinstance(said, At) and len({self.is_type(name) for name in said.names}) > 1:
-            raise SettingsError(f"{what}: found {said}, expected types of spans or labels, not both.")
+        if isinstance(constraint, At) and len({self.is_type(name) for name in constraint.names}) > 1:
+            raise SettingsError(f"{what}: found {constraint}, expected types of spans or labels, not both.")
 
-    def holds(self, said: Constraint, labels: Sequence[str]) -> bool:
-        """Whether the labels of a sentence, as users see them, meet a demand."""
-        if isinstance(said, At):
-            if said.last > len(labels):
+    def holds(self, constraint: Constraint, labels: Sequence[str]) -> bool:
+        """Whether the labels of a sentence, as users see them, satisfy a constraint."""
+        if isinstance(constraint, At):
+            if constraint.last > len(labels):
                 return True
-            return self._has(said, labels) != said.forbid if self._is_span(said) else self._each(said, labels)
-        if isinstance(said, Count):
-            found = len(self._firsts(said.name, labels))
-            return said.least <= found <= (found if said.most is None else said.most)
-        if isinstance(said, Before):
-            first, second = self._firsts(said.first, labels), self._firsts(said.second, labels)
+            return (
+                self._has(constraint, labels) != constraint.forbid
+                if self._is_span(constraint)
+                else self._each(constraint, labels)
+            )
+        if isinstance(constraint, Count):
+            found = len(self._firsts(constraint.name, labels))
+            return constraint.least <= found <= (found if constraint.most is None else constraint.most)
+        if isinstance(constraint, Before):
+            first, second = self._firsts(constraint.first, labels), self._firsts(constraint.second, labels)
             return not first or not second or max(first) <= min(second)
-        if isinstance(said, Only):
+        if isinstance(constraint, Only):
             return all(
-                any(self._stands_for(name, label) for name in said.names)
-                or (label == "O" and any(map(self.is_type, said.names)))
+                any(self._stands_for(name, label) for name in constraint.names)
+                or (label == "O" and any(map(self.is_type, constraint.names)))
                 for label in labels
             )
-        if said.then is None:
-            return not any(self._stands_for(said.name, label) for label in labels)
-        ends, firsts = self._ends(said.name, labels), set(self._firsts(said.then, labels))
+        if constraint.then is None:
+            return not any(self._stands_for(constraint.name, label) for label in labels)
+        ends, firsts = self._ends(constraint.name, labels), set(self._firsts(constraint.then, labels))
         return not any(end + 1 in firsts for end in ends)
 
-    def _is_span(self, said: At) -> bool:
-        return self.is_type(said.names[0])
+    def _is_span(self, constraint: At) -> bool:
+        return self.is_type(constraint.names[0])
 
-    def _has(self, said: At, labels: Sequence[str]) -> bool:
+    def _has(self, constraint: At, labels: Sequence[str]) -> bool:
         spans = set(spans_of(labels, str(self.scheme)))
-        return any(Span(said.first - 1, said.last, self.types[name]) in spans for name in said.names)
+        return any(
+            Span(constraint.first - 1, constraint.last, self.types[name]) in spans
+            for name in constraint.names
+        )
 
-    def _each(self, said: At, labels: Sequence[str]) -> bool:
-        inside = labels[said.first - 1 : said.last]
-        return all(any(self._stands_for(n, label) for n in said.names) != said.forbid for label in inside)
+    def _each(self, constraint: At, labels: Sequence[str]) -> bool:
+        inside = labels[constraint.first - 1 : constraint.last]
+        return all(
+            any(self._stands_for(n, label) for n in constraint.names) != constraint.forbid for label in inside
+        )
 
     def _stands_for(self, name: str, label: str) -> bool:
         """Whether a token with this label is one of the name, or in a span of it."""
@@ -324,13 +337,13 @@ class Names:
         return [span.end - 1 for span in spans_of(labels, str(self.scheme)) if span.label == self.types[name]]
 
 
-def names_of(said: Constraint) -> Iterator[str]:
+def names_of(constraint: Constraint) -> Iterator[str]:
     """The names that a constraint speaks of."""
-    if isinstance(said, (At, Only)):
-        yield from said.names
-    elif isinstance(said, Before):
-        yield from (said.first, said.second)
+    if isinstance(constraint, (At, Only)):
+        yield from constraint.names
+    elif isinstance(constraint, Before):
+        yield from (constraint.first, constraint.second)
     else:
-        yield said.name
-        if isinstance(said, Never) and said.then is not None:
-            yield said.then
+        yield constraint.name
+        if isinstance(constraint, Never) and constraint.then is not None:
+            yield constraint.then

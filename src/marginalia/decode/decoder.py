@@ -80,7 +80,7 @@ class Term:
 TERM_KINDS = ("feature", "transition", "dictionary", "normaliser")
 
 
-class Located(NamedTuple):
+class ActiveFeature(NamedTuple):
     """A feature of an output that the model has a row for, as in `Term`."""
 
     row: int
@@ -93,11 +93,11 @@ class Located(NamedTuple):
     texts: Sequence[str]
 
 
-class Compiled(NamedTuple):
-    """Demands on the chosen sentences of a block, for the core (decode/demands.py)."""
+class CompiledConstraints(NamedTuple):
+    """Constraints on the chosen sentences of a block, for the core (decode/model_constraints.py)."""
 
     chosen: npt.NDArray[np.uint8]  # [sentences]
-    rules: _core.Rules
+    constraint_set: _core.ConstraintSet
     tokens: npt.NDArray[np.uint32]  # rows of sentence, token, set
     spans: npt.NDArray[np.uint32]  # rows of sentence, first, last, set
 
@@ -148,7 +148,7 @@ class ConstrainedOutputs(Protocol):
 
     @property
     def violations(self) -> int:
-        """How often each of them breaks demands."""
+        """How often each of them breaks constraints."""
 
     @property
     def exact(self) -> bool:
@@ -159,7 +159,7 @@ class ConstrainedOutputs(Protocol):
 
 
 @dataclass(frozen=True)
-class Parts(Generic[Shape]):
+class DecoderFactory(Generic[Shape]):
     """What a structure makes a decoder of."""
 
     shape: Callable[[SavedModel], Shape]
@@ -172,37 +172,37 @@ class Parts(Generic[Shape]):
 class Decoder(Generic[Shape]):
     """A saved model, ready to use from any number of threads."""
 
-    def __init__(self, saved: SavedModel, parts: Parts[Shape]) -> None:
-        self._saved, self._parts = saved, parts
+    def __init__(self, saved: SavedModel, factory: DecoderFactory[Shape]) -> None:
+        self._saved, self._factory = saved, factory
         try:
-            self._shape = parts.shape(saved)
+            self._shape = factory.shape(saved)
             if self._shape.row_width != saved.width:
                 raise ValueError(f"rows of {saved.width} outputs, expected {self._shape.row_width}")
-            self._model = parts.model(self._shape, saved.arrays)
+            self._model = factory.model(self._shape, saved.arrays)
             self._candidates = _candidates_of(saved)
             self._phrases = phrases_of(saved)
-            program = parts.compile(saved.program, saved.columns, self._phrases)
+            extractor = factory.compile(saved.program, saved.columns, self._phrases)
             self._listed = {
                 i for i, t in enumerate(extracted(saved.program)) if looks_at_lists(saved.program, t)
             }
         except (ValueError, LookupError, TypeError, OverflowError, RuntimeError, MarginaliaError) as error:
             raise ModelError(f"the parts of the model do not fit each other: {error}") from error
-        self._programs: dict[tuple[str, ...], Any] = {saved.columns: program}
+        self._extractors: dict[tuple[str, ...], Any] = {saved.columns: extractor}
         self._local = threading.local()
 
     @cached_property
     def _spelling(self) -> _core.Spelling:
-        return spelling_of(self._saved, self._parts.labels_are_whole and shown_as_they_are(self._saved))
+        return spelling_of(self._saved, self._factory.labels_are_whole and shown_as_they_are(self._saved))
 
     def best(self, block: Block) -> Ids:
         """The best label ids of all tokens of a block."""
         if not block.table.tokens:  # such a block may have no columns
             return np.zeros(0, np.int32)
-        program, space = self._program(block), self._space()
+        extractor, space = self._extractor(block), self._space()
         if self._candidates:
-            voted: Ids = self._model.voted(program, block.table, self._candidates, space)
+            voted: Ids = self._model.voted(extractor, block.table, self._candidates, space)
             return voted
-        best: Ids = self._model.best(program, block.table, space)
+        best: Ids = self._model.best(extractor, block.table, space)
         return best
 
     def k_best(
@@ -213,36 +213,38 @@ class Decoder(Generic[Shape]):
 
     def ranked(self, block: Block, k: int) -> RankedOutputs:
         """The k best outputs of all sentences of a block."""
-        return RankedOutputs(*self._model.ranked(self._program(block), block.table, k, self._space()))
+        return RankedOutputs(*self._model.ranked(self._extractor(block), block.table, k, self._space()))
 
     def ranked_constrained(
-        self, block: Block, k: int, demands: Compiled, sentences: npt.NDArray[np.uint32]
+        self, block: Block, k: int, constraints: CompiledConstraints, sentences: npt.NDArray[np.uint32]
     ) -> RankedOutputs:
-        """The same of the chosen sentences, of outputs that meet demands as well as can be. Users see
+        """The same of the chosen sentences, of outputs that satisfy constraints as well as can be. Users see
         sentences that begin at the tokens `sentences`, of which those of the block may consist."""
-        program, space = self._program(block), self._space()
-        best = self._model.best(program, block.table, space)
+        extractor, space = self._extractor(block), self._space()
+        best = self._model.best(extractor, block.table, space)
         return RankedOutputs(
-            *self._model.ranked_constrained(program, block.table, k, best, *demands, sentences, space)
+            *self._model.ranked_constrained(extractor, block.table, k, best, *constraints, sentences, space)
         )
 
-    def constrained(self, block: Block, sentence: int, demands: Compiled) -> ConstrainedOutputs:
-        """The outputs that meet demands as well as can be, with their scores, best first, lazily."""
+    def constrained(
+        self, block: Block, sentence: int, constraints: CompiledConstraints
+    ) -> ConstrainedOutputs:
+        """The outputs that satisfy constraints as well as can be, with their scores, best first, lazily."""
         found: ConstrainedOutputs = self._lattice(block, sentence).constrained(
-            demands.rules, demands.tokens_of(sentence), demands.spans_of(sentence)
+            constraints.constraint_set, constraints.tokens_of(sentence), constraints.spans_of(sentence)
         )
         return found
 
     def constrain(
-        self, block: Block, ids: Ids, demands: Compiled, sentences: npt.NDArray[np.uint32]
+        self, block: Block, ids: Ids, constraints: CompiledConstraints, sentences: npt.NDArray[np.uint32]
     ) -> tuple[Ids, npt.NDArray[np.uint32], npt.NDArray[np.uint8]]:
-        """Best label ids, changed where they break demands; for each sentence how often they still do, and
+        """Best label ids, changed where they break constraints; for each sentence how often they still do, and
         whether that is known to be the best.
 
         Users see sentences that begin at the tokens `sentences`, of which those of the block may consist.
         """
         found: tuple[Ids, npt.NDArray[np.uint32], npt.NDArray[np.uint8]] = self._model.constrain(
-            self._program(block), block.table, ids, *demands, sentences, self._space()
+            self._extractor(block), block.table, ids, *constraints, sentences, self._space()
         )
         return found
 
@@ -265,7 +267,7 @@ class Decoder(Generic[Shape]):
         Users see sentences that begin at the tokens `sentences`, of which those of the block may consist.
         """
         found: tuple[npt.NDArray[Any], ...] = self._model.confidences(
-            self._program(block),
+            self._extractor(block),
             block.table,
             ids,
             sentences,
@@ -277,7 +279,7 @@ class Decoder(Generic[Shape]):
 
     def terms(self, block: Block, sentence: int, ids: Sequence[int]) -> list[Term]:
         """The terms of an output's score, which is their sum."""
-        found = [self._observed(feature) for feature in self._located(block, sentence, ids)]
+        found = [self._observed(feature) for feature in self._active_features(block, sentence, ids)]
         return [*(term for term in found if term is not None), *self._constants(self._parts_of(ids))]
 
     def differing_terms(self, block: Block, ids: Ids, others: Ids) -> list[tuple[list[Term], list[Term]]]:
@@ -299,7 +301,7 @@ class Decoder(Generic[Shape]):
             counts[item] = counts.get(item, 0) + term.times
         return [Contribution(*item, n) for item, n in counts.items()]
 
-    def _located(self, block: Block, sentence: int, ids: Sequence[int]) -> Iterator[Located]:
+    def _active_features(self, block: Block, sentence: int, ids: Sequence[int]) -> Iterator[ActiveFeature]:
         """The features of an output that have rows."""
         raise NotImplementedError
 
@@ -307,7 +309,7 @@ class Decoder(Generic[Shape]):
         """Label, first and last token of the parts that an output's transitions join."""
         return [(label, t, t) for t, label in enumerate(ids)]
 
-    def _observed(self, feature: Located) -> Term | None:
+    def _observed(self, feature: ActiveFeature) -> Term | None:
         saved = self._saved
         row, output = feature.row, feature.output
         outputs, weights = saved.cells(row)
@@ -352,23 +354,23 @@ class Decoder(Generic[Shape]):
         return tuple(self._saved.labels[label] for label in labels)
 
     def _lattice(self, block: Block, sentence: int) -> Any:
-        return self._model.lattice(self._program(block), block.table, sentence, self._space())
+        return self._model.lattice(self._extractor(block), block.table, sentence, self._space())
 
-    def _program(self, block: Block) -> Any:
+    def _extractor(self, block: Block) -> Any:
         if self._saved.program.explicit and not block.table.has_attributes:
             raise DataError(
                 f"found columns {' '.join(block.columns)}, but this model was trained on explicit attributes",
                 file=block.file,
             )
-        program = self._programs.get(block.columns)
-        if program is None:
-            program = self._parts.compile(self._saved.program, block.columns, self._phrases)
-            self._programs[block.columns] = program
-        return program
+        extractor = self._extractors.get(block.columns)
+        if extractor is None:
+            extractor = self._factory.compile(self._saved.program, block.columns, self._phrases)
+            self._extractors[block.columns] = extractor
+        return extractor
 
     def _space(self) -> Any:
         if not hasattr(self._local, "space"):
-            self._local.space = self._parts.space()
+            self._local.space = self._factory.space()
         return self._local.space
 
 

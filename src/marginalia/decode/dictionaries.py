@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # most models are used without: start-up time is part of ever
 MODES = ("hard", "soft")
 
 
-class Used(NamedTuple):
+class ResolvedDictionaries(NamedTuple):
     """Dictionaries, and how phrases are compared with text."""
 
     dictionaries: tuple[Dictionary, ...]
@@ -30,7 +30,7 @@ class Used(NamedTuple):
     column: str = ""
     ignore_case: bool = True
 
-    def reloaded(self) -> Used:
+    def reloaded(self) -> ResolvedDictionaries:
         """With what is in their files now; itself if that is the same."""
         newer = tuple(dictionary.reloaded() for dictionary in self.dictionaries)
         same = all(a is b for a, b in zip(newer, self.dictionaries, strict=True))
@@ -45,16 +45,16 @@ class Used(NamedTuple):
 
 
 @dataclass(frozen=True)
-class InUse:
+class ModelDictionaries:
     """The dictionaries of a model, which is `base` without them."""
 
     base: SavedModel
-    soft: Used | None = None
-    hard: Used | None = None
+    soft: ResolvedDictionaries | None = None
+    hard: ResolvedDictionaries | None = None
 
-    def reloaded(self) -> InUse:
+    def reloaded(self) -> ModelDictionaries:
         """With what is in their files now; itself if that is the same."""
-        soft, hard = (used and used.reloaded() for used in (self.soft, self.hard))
+        soft, hard = (one and one.reloaded() for one in (self.soft, self.hard))
         return self if soft is self.soft and hard is self.hard else replace(self, soft=soft, hard=hard)
 
     def model(self) -> SavedModel:
@@ -62,7 +62,7 @@ class InUse:
         return self.base if self.soft is None else with_soft(self.base, self.soft)
 
 
-def used(
+def resolve_dictionaries(
     saved: SavedModel,
     columns: Sequence[str],
     dictionaries: Sequence[Dictionary],
@@ -70,7 +70,7 @@ def used(
     column: str | None,
     ignore_case: bool,
     tokenizer: str | None,
-) -> Used | None:
+) -> ResolvedDictionaries | None:
     """Dictionaries for a model that reads these columns; None if there are none. What makes no sense is an
     error."""
     from marginalia.corpus.tokenizers import tokenizer_of
@@ -91,10 +91,10 @@ def used(
     if not dictionaries:
         return None
     cut = tokenizer or tokenizer_of(saved.format, saved.options)
-    return Used(tuple(dictionaries), cut, column or columns[0], ignore_case or mode == "soft")
+    return ResolvedDictionaries(tuple(dictionaries), cut, column or columns[0], ignore_case or mode == "soft")
 
 
-def with_soft(saved: SavedModel, soft: Used) -> SavedModel:
+def with_soft(saved: SavedModel, soft: ResolvedDictionaries) -> SavedModel:
     """The model with other phrases in the lists that it was trained to look at: those of a dictionary are all
     replaced, others if the dictionary has their name for a label."""
     program = saved.program
@@ -118,9 +118,9 @@ def with_soft(saved: SavedModel, soft: Used) -> SavedModel:
 
 
 class HardDictionary:
-    """What the phrases in a text demand of a model's outputs. It may be used from many threads at once."""
+    """Constraints on outputs by the phrases in a text. It may be used from many threads at once."""
 
-    def __init__(self, hard: Used, labels: Sequence[str], scheme: str | None) -> None:
+    def __init__(self, hard: ResolvedDictionaries, labels: Sequence[str], scheme: str | None) -> None:
         dictionary = hard.united
         _check_labels(dictionary, Names(labels, scheme))
         self._column = hard.column
@@ -128,7 +128,7 @@ class HardDictionary:
         if scheme and (phrase := self._finder.also_outside) is not None:
             raise dictionary.place_of("O").error(f"found '{phrase}' as O and as something else")
 
-    def demands(self, block: Block) -> list[list[At]]:
+    def constraints(self, block: Block) -> list[list[At]]:
         """By sentence of a block: phrases with what they must be."""
         starts = block.table.sentence_starts
         found: list[list[At]] = [[] for _ in range(block.table.sentences)]

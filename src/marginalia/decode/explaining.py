@@ -12,15 +12,15 @@ import numpy.typing as npt
 
 from marginalia.corpus.batches import Batch
 from marginalia.corpus.blocks import Block, pack
-from marginalia.decode.against import Other, other_output
+from marginalia.decode.alternative import Alternative, alternative_output
 from marginalia.decode.constraints import At, Constraint
 from marginalia.decode.decoder import Term
-from marginalia.decode.demands import Demands, Met
 from marginalia.decode.explanation import KINDS, Explanation, Reason, Side
+from marginalia.decode.feature_phrases import Seen, SeenBlock, words_of
+from marginalia.decode.model_constraints import ConstrainedLabels, ModelConstraints
 from marginalia.decode.settings import SearchSettings
-from marginalia.decode.structures import StructureInUse
+from marginalia.decode.structures import StructureDecoder
 from marginalia.decode.tagged import Tagged, UserLabels
-from marginalia.decode.wording import Seen, SeenBlock, words_of
 from marginalia.errors import DataError, ModelError
 from marginalia.features.compiling import shown
 from marginalia.model import SavedModel
@@ -32,21 +32,21 @@ Ids = npt.NDArray[np.int32]
 class Explaining:
     """Explains the outputs of a model. It may be used from many threads at once.
 
-    Under demands that the best output breaks, the one that meets them is compared with that one.
+    Under constraints that the best output breaks, the one that meets them is compared with that one.
     """
 
     def __init__(
         self,
         saved: SavedModel,
-        decoder: StructureInUse,
+        decoder: StructureDecoder,
         labels: UserLabels,
         column: str,
         *,
         cite: int = 0,
-        demands: Demands | None = None,
+        model_constraints: ModelConstraints | None = None,
     ) -> None:
         self._saved, self._decoder, self._labels = saved, decoder, labels
-        self._column, self._cite, self._demands = column, cite, demands
+        self._column, self._cite, self._model_constraints = column, cite, model_constraints
         self._provenance = Provenance(saved) if cite else None
         if self._provenance is not None and not self._provenance.is_known:
             raise ModelError(
@@ -62,15 +62,17 @@ class Explaining:
         if any(first == last for first, last in pairwise(starts)):
             raise DataError("found no tokens, expected at least one")
         free = decoder.best(block)
-        met = None
-        if self._demands is not None:
-            met = self._demands.meet(decoder, block, batch, before, free)
-        chosen = free if met is None else met.ids
+        constrained = None
+        if self._model_constraints is not None:
+            constrained = self._model_constraints.constrain(decoder, block, batch, before, free)
+        chosen = free if constrained is None else constrained.ids
         others = self._others(block, starts, free, chosen, against)
         other_ids = np.array([label for other in others for label in other.ids], np.int32)
         scores = decoder.scores(block, chosen).tolist()
         terms = decoder.differing_terms(block, chosen, other_ids)
-        demanded = None if self._demands is None else self._demands.of_sentences(batch, before)
+        applied = (
+            None if self._model_constraints is None else self._model_constraints.of_sentences(batch, before)
+        )
         tokens, seen = block.readable(self._column), SeenBlock(self._saved, block)
         return [
             self._explanation(
@@ -78,8 +80,8 @@ class Explaining:
                     s, tuple(tokens[first:last]), chosen[first:last].tolist(), scores[s], others[s], *terms[s]
                 ),
                 Seen(seen, first, last),
-                met,
-                () if demanded is None else demanded[s],
+                constrained,
+                () if applied is None else applied[s],
             )
             for s, (first, last) in enumerate(pairwise(starts))
         ]
@@ -91,14 +93,14 @@ class Explaining:
         free: Ids,
         chosen: Ids,
         against: str | Sequence[str] | None,
-    ) -> list[Other]:
+    ) -> list[Alternative]:
         """By sentence what the chosen output is compared with."""
         bounds = list(pairwise(starts))
         own = [chosen[first:last].tolist() for first, last in bounds]
         if against is not None:
             parts = [block] if len(bounds) == 1 else [pack([one]) for one in block.sentences()]
             return [
-                other_output(self._saved, self._decoder, self._labels, part, ids, against)
+                alternative_output(self._saved, self._decoder, self._labels, part, ids, against)
                 for part, ids in zip(parts, own, strict=True)
             ]
         best = self._decoder.ranked(block, 2)
@@ -108,17 +110,21 @@ class Explaining:
         for s, (first, last) in enumerate(bounds):
             best_free = free[first:last].tolist()
             if best_free != own[s]:
-                found.append(Other(best_free, float(score_of_free[s]), "best without constraints"))
+                found.append(Alternative(best_free, float(score_of_free[s]), "best without constraints"))
                 continue
             listed = [(ids[first:last].tolist(), float(scores[s])) for ids, scores in outputs]
             runners = [(ids, score) for ids, score in listed if ids != own[s] and not math.isnan(score)]
             if not runners:
                 raise DataError("there is nothing to compare with: the sentence has only one legal output")
-            found.append(Other(*runners[0], "runner-up"))
+            found.append(Alternative(*runners[0], "runner-up"))
         return found
 
     def _explanation(
-        self, compared: _Compared, seen: Seen, met: Met | None, demanded: Sequence[Constraint]
+        self,
+        compared: _Compared,
+        seen: Seen,
+        constrained: ConstrainedLabels | None,
+        applied: Sequence[Constraint],
     ) -> Explanation:
         saved = self._saved
         pairs = _paired(compared.terms, compared.other_terms)
@@ -126,9 +132,9 @@ class Explaining:
         reasons.sort(key=lambda r: (-abs(r.difference), r.start, r.end, KINDS.index(r.kind), r.feature))
         other = compared.other
         labels = [tuple(self._labels.user_labels(ids)) for ids in (compared.ids, other.ids)]
-        if self._demands is not None:
-            reasons = [*_forbidding(self._demands, demanded, *labels), *reasons]
-        notes = _notes_of_constraints(met, compared.sentence) if met is not None else ()
+        if self._model_constraints is not None:
+            reasons = [*_forbidding(self._model_constraints, applied, *labels), *reasons]
+        notes = _notes_of_constraints(constrained, compared.sentence) if constrained is not None else ()
         return Explanation(
             Tagged(compared.tokens, labels[0], saved.scheme, compared.score),
             Tagged(compared.tokens, labels[1], saved.scheme, other.score),
@@ -145,28 +151,35 @@ class _Compared(NamedTuple):
     tokens: tuple[str, ...]
     ids: list[int]
     score: float
-    other: Other
+    other: Alternative
     terms: list[Term]
     other_terms: list[Term]
 
 
 def _forbidding(
-    demands: Demands, demanded: Sequence[Constraint], chosen: tuple[str, ...], other: tuple[str, ...]
+    model_constraints: ModelConstraints,
+    applied: Sequence[Constraint],
+    chosen: tuple[str, ...],
+    other: tuple[str, ...],
 ) -> Iterator[Reason]:
     """The constraints that only the chosen output meets; they add nothing to scores."""
-    for said in demanded:
-        if demands.broken(other, [said]) and not demands.broken(chosen, [said]):
-            start, end = (said.first - 1, said.last) if isinstance(said, At) else (0, len(chosen))
-            words = f"the constraint '{said}' forbids the other output"
-            if isinstance(said, At) and said.phrase is not None:
-                words = f"the dictionary has '{said.phrase}' as {' or '.join(said.names)}"
-            yield Reason("constraint", words, str(said), None, start, end, None, None, 0.0)
+    for constraint in applied:
+        if model_constraints.broken(other, [constraint]) and not model_constraints.broken(
+            chosen, [constraint]
+        ):
+            start, end = (
+                (constraint.first - 1, constraint.last) if isinstance(constraint, At) else (0, len(chosen))
+            )
+            words = f"the constraint '{constraint}' forbids the other output"
+            if isinstance(constraint, At) and constraint.phrase is not None:
+                words = f"the dictionary has '{constraint.phrase}' as {' or '.join(constraint.names)}"
+            yield Reason("constraint", words, str(constraint), None, start, end, None, None, 0.0)
 
 
-def _notes_of_constraints(met: Met, sentence: int) -> Iterator[str]:
-    if sentence in met.broken:
-        yield f"no output meets all constraints; the chosen one breaks: {', '.join(met.broken[sentence])}"
-    if sentence in met.inexact:
+def _notes_of_constraints(constrained: ConstrainedLabels, sentence: int) -> Iterator[str]:
+    if sentence in constrained.broken:
+        yield f"no output satisfies all constraints; the chosen one breaks: {', '.join(constrained.broken[sentence])}"
+    if sentence in constrained.inexact:
         yield "there may be better outputs that meet the constraints: not all could be looked at"
 
 

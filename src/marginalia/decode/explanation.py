@@ -106,12 +106,12 @@ class Explanation:
 
     def to_text(self, top: int | None = None) -> str:
         """For people to read; the numbers add up as they are printed."""
-        from marginalia.decode.telling import lines_of
+        from marginalia.decode.explanation_text import lines_of
 
         return "".join(f"{line}\n" for line in lines_of(self, top))
 
     def to_html(self, top: int | None = None) -> str:
         """A page that needs nothing else."""
-        from marginalia.decode.page import page_of
+        from marginalia.decode.explanation_html import page_of
 
         return page_of(self, top)

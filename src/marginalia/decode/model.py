@@ -11,12 +11,17 @@ from marginalia.corpus.blocks import ATTRIBUTES, Block, pack
 from marginalia.corpus.records import Sentence
 from marginalia.corpus.streams import Source, Target, open_target
 from marginalia.decode.confidence import temperature_of
-from marginalia.decode.dictionaries import HardDictionary, InUse, Used, used
+from marginalia.decode.dictionaries import (
+    HardDictionary,
+    ModelDictionaries,
+    ResolvedDictionaries,
+    resolve_dictionaries,
+)
 from marginalia.decode.inputs import Input, record_of
 from marginalia.decode.structures import STRUCTURES, Structure
 from marginalia.errors import ModelError
 from marginalia.model import SavedModel, file
-from marginalia.model.table import weight_lines, with_weights
+from marginalia.model.weights_text import weight_lines, with_weights
 
 if TYPE_CHECKING:
     from marginalia.features.dictionary import Dictionary
@@ -32,7 +37,7 @@ class TrainedModel:
     def __init__(self, saved: SavedModel) -> None:
         self.saved = saved
         self.decoder = structure_of(saved, self.kind).decoder(saved)
-        self._in_use = InUse(saved)
+        self._dictionaries = ModelDictionaries(saved)
         self._hard: HardDictionary | None = None
 
     @property
@@ -61,7 +66,7 @@ class TrainedModel:
 
     def with_weights(self: Own, source: Source) -> Own:
         """The model with the weights of such a table."""
-        return self._using(replace(self._in_use, base=with_weights(self._in_use.base, source)))
+        return self._using(replace(self._dictionaries, base=with_weights(self._dictionaries.base, source)))
 
     def with_dictionary(
         self: Own,
@@ -82,22 +87,22 @@ class TrainedModel:
 
         given = [dictionary_of(dictionary) for dictionary in dictionaries]
         options = (mode, column, ignore_case, tokenizer)
-        new = used(self.saved, self.feature_columns, given, *options)
-        in_use = self._in_use
-        return self._using(replace(in_use, soft=new) if mode == "soft" else replace(in_use, hard=new))
+        new = resolve_dictionaries(self.saved, self.feature_columns, given, *options)
+        own = self._dictionaries
+        return self._using(replace(own, soft=new) if mode == "soft" else replace(own, hard=new))
 
     def reloaded(self: Own) -> Own:
         """The model with its dictionaries as their files are now: itself if none has changed. A DataError for
         a file that is not good; this one can go on with what it has."""
-        newer = self._in_use.reloaded()
-        return self if newer is self._in_use else self._using(newer)
+        newer = self._dictionaries.reloaded()
+        return self if newer is self._dictionaries else self._using(newer)
 
     @classmethod
-    def _using(cls: type[Own], in_use: InUse) -> Own:
-        made = cls(in_use.model())
-        made._in_use = in_use
-        if in_use.hard is not None:
-            made._hard = HardDictionary(in_use.hard, made.labels, made.saved.scheme)
+    def _using(cls: type[Own], own: ModelDictionaries) -> Own:
+        made = cls(own.model())
+        made._dictionaries = own
+        if own.hard is not None:
+            made._hard = HardDictionary(own.hard, made.labels, made.saved.scheme)
         return made
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -123,8 +128,8 @@ class TrainedModel:
         return cls(file.from_bytes(data))
 
     def __reduce__(self: Own) -> tuple[Callable[..., Own], tuple[Any, ...]]:
-        in_use = self._in_use
-        return _unpickled, (type(self), file.to_bytes(in_use.base), in_use.soft, in_use.hard)
+        own = self._dictionaries
+        return _unpickled, (type(self), file.to_bytes(own.base), own.soft, own.hard)
 
     def _record(self, given: Input, number: int = 0) -> Sentence:
         return record_of(given, self.feature_columns, self.saved.program.explicit, number)
@@ -149,5 +154,7 @@ def structure_of(saved: SavedModel, kind: str | None = None) -> Structure:
     return structure
 
 
-def _unpickled(made: type[Own], data: bytes, soft: Used | None, hard: Used | None) -> Own:
-    return made._using(InUse(file.from_bytes(data), soft, hard))
+def _unpickled(
+    made: type[Own], data: bytes, soft: ResolvedDictionaries | None, hard: ResolvedDictionaries | None
+) -> Own:
+    return made._using(ModelDictionaries(file.from_bytes(data), soft, hard))

@@ -11,8 +11,8 @@ from marginalia.corpus.answers import BlockConfidence, Ranked
 from marginalia.corpus.batches import Batch
 from marginalia.corpus.blocks import Block
 from marginalia.decode.decoder import RankedOutputs
-from marginalia.decode.demands import Demands, Met
-from marginalia.decode.structures import StructureInUse
+from marginalia.decode.model_constraints import ConstrainedLabels, ModelConstraints
+from marginalia.decode.structures import StructureDecoder
 from marginalia.decode.tagged import UserLabels
 
 Ids = npt.NDArray[np.int32]
@@ -24,25 +24,25 @@ class Ranking:
 
     def __init__(
         self,
-        decoder: StructureInUse,
+        decoder: StructureDecoder,
         shown: UserLabels,
         confidence_of: Callable[[Block, Ids, float], BlockConfidence],
         *,
         temperature: float | None = None,
         confidence: bool = False,
-        demands: Demands | None = None,
+        model_constraints: ModelConstraints | None = None,
         by_document: bool = False,
     ) -> None:
         self._decoder, self._shown, self._confidence_of = decoder, shown, confidence_of
         self._temperature, self._confidence = temperature, confidence
-        self._demands, self._by_document = demands, by_document
+        self._model_constraints, self._by_document = model_constraints, by_document
 
     def __call__(self, before: int, batch: Batch, k: int) -> list[Ranked]:
         """The outputs of a batch, which stands behind so many sentences, by rank; where there are no more,
         the best ones stand in."""
         block = batch.block
         unit = block.by_document() if self._by_document else block
-        found, met = self._found(before, batch, unit, k)
+        found, constrained = self._found(before, batch, unit, k)
         whole = _units(block) if self._by_document else np.arange(block.table.sentences)
         bounds = np.searchsorted(whole, np.arange(unit.table.sentences + 1)) if self._by_document else None
         probabilities, confidences = self._probabilities(block, found, whole)
@@ -52,23 +52,25 @@ class Ranking:
                 scores[whole],
                 probabilities[rank] if probabilities is not None else None,
                 confidences[rank] if confidences is not None else None,
-                met.broken,
-                met.inexact,
+                constrained.broken,
+                constrained.inexact,
                 bounds,
             )
             for rank, (ids, scores) in enumerate(zip(found.ids, found.scores, strict=True))
         ]
 
-    def _found(self, before: int, batch: Batch, unit: Block, k: int) -> tuple[RankedOutputs, Met]:
+    def _found(
+        self, before: int, batch: Batch, unit: Block, k: int
+    ) -> tuple[RankedOutputs, ConstrainedLabels]:
         if not unit.table.tokens:  # such a block may have no columns
             sentences = unit.table.sentences
             nothing = np.zeros((1, 0), np.int32), np.zeros((1, sentences))
             always = np.zeros(sentences, np.uint32), np.ones(sentences, np.uint8)
-            return RankedOutputs(*nothing, *always), Met(nothing[0][0])
-        if self._demands is not None:
-            return self._demands.ranked(self._decoder, unit, batch, before, k)
+            return RankedOutputs(*nothing, *always), ConstrainedLabels(nothing[0][0])
+        if self._model_constraints is not None:
+            return self._model_constraints.ranked(self._decoder, unit, batch, before, k)
         found = self._decoder.ranked(unit, k)
-        return found, Met(found.ids[0])
+        return found, ConstrainedLabels(found.ids[0])
 
     def _probabilities(
         self, block: Block, found: RankedOutputs, whole: npt.NDArray[np.intp]

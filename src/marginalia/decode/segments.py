@@ -17,15 +17,15 @@ import numpy.typing as npt
 from marginalia import _core
 from marginalia.config import Settings, setting
 from marginalia.corpus.blocks import Block
-from marginalia.decode.decoder import Costs, Ids, Located, Parts
+from marginalia.decode.decoder import ActiveFeature, Costs, DecoderFactory, Ids
 from marginalia.decode.settings import StructureOptions
 from marginalia.decode.terms import TermDecoder
 from marginalia.errors import DataError
-from marginalia.features.compiling import compile_segment_program, has_ends, has_label_bigram
-from marginalia.features.program import Program
+from marginalia.features.compiling import compile_segment_extractor, has_ends, has_label_bigram
+from marginalia.features.program import TemplateProgram
 from marginalia.model import SavedModel
 
-_MOST_TOKENS = 1000  # kMostTokens of core/search/segment_shape.hpp
+_MOST_TOKENS = 1000  # kMostTokens of core/search/segments/shape.hpp
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +50,7 @@ NO_LABEL = 2**32 - 1
 
 
 def segment_shape(
-    labels: Sequence[str], encoding: str | None, own: SegmentSettings, program: Program
+    labels: Sequence[str], encoding: str | None, own: SegmentSettings, program: TemplateProgram
 ) -> _core.SegmentShape:
     """The types of segments that labels in IOB2 spell; plain tags are segments of one token."""
     if len(labels) > _MOST_LABELS:
@@ -94,11 +94,11 @@ class SegmentExtraction:
 
     def __init__(
         self,
-        program: _core.SegmentProgram,
+        extractor: _core.SegmentExtractor,
         index: _core.FeatureIndex,
         options: StructureOptions[SegmentSettings],
     ) -> None:
-        self.program, self.index = program, index
+        self.extractor, self.index = extractor, index
 
     def examples(self, tokens: int = 0) -> _core.SegmentExamples:
         """A batch without sentences."""
@@ -106,7 +106,7 @@ class SegmentExtraction:
 
     def add(self, examples: _core.SegmentExamples, table: _core.TokenTable, *, grow: bool) -> None:
         """Append sentences."""
-        examples.add(self.program, table)
+        examples.add(self.extractor, table)
 
     def count(self, table: _core.TokenTable) -> None:
         """Nothing is known of features before there are labels."""
@@ -120,7 +120,7 @@ class SegmentTraining:
         labels: Sequence[str],
         encoding: str | None,
         options: StructureOptions[SegmentSettings],
-        program: Program,
+        program: TemplateProgram,
         extraction: SegmentExtraction,
         costs: Costs | None = None,
     ) -> None:
@@ -155,7 +155,7 @@ class SegmentTraining:
         """The examples as outputs of this structure."""
         extraction = self._extraction
         return _core.SegmentBatch(
-            self._shape, extraction.program, examples, extraction.index, self._open, self._costs
+            self._shape, extraction.extractor, examples, extraction.index, self._open, self._costs
         )
 
 
@@ -164,10 +164,10 @@ def _shape_of(saved: SavedModel) -> _core.SegmentShape:
     return segment_shape(saved.labels, saved.encoding, own, saved.program)
 
 
-_PARTS = Parts(
+_FACTORY = DecoderFactory(
     _shape_of,
     _core.SegmentModel,
-    compile_segment_program,
+    compile_segment_extractor,
     _core.SegmentSpace,
     labels_are_whole=False,
 )
@@ -177,7 +177,7 @@ class SegmentDecoder(TermDecoder[_core.SegmentShape]):
     """A saved model of segments, ready to use from any number of threads."""
 
     def __init__(self, saved: SavedModel) -> None:
-        super().__init__(saved, _PARTS)
+        super().__init__(saved, _FACTORY)
 
     def expectations(self, block: Block, sentence: int) -> dict[str, Any]:
         """log Z, the probabilities of labels (`node`) and of segments (`segment`: first token, length - 1,
@@ -185,11 +185,11 @@ class SegmentDecoder(TermDecoder[_core.SegmentShape]):
         found: dict[str, Any] = self._lattice(block, sentence).marginals()
         return found
 
-    def _located(self, block: Block, sentence: int, ids: Sequence[int]) -> Iterator[Located]:
+    def _active_features(self, block: Block, sentence: int, ids: Sequence[int]) -> Iterator[ActiveFeature]:
         output, space = np.ascontiguousarray(ids, dtype=np.uint32), self._space()
-        found = self._model.features_of(self._program(block), block.table, sentence, output, space)
+        found = self._model.features_of(self._extractor(block), block.table, sentence, output, space)
         for first, last, inner, row, label, times, template, texts in found:
-            yield Located(row, label, times, first, last, inner, template, texts)
+            yield ActiveFeature(row, label, times, first, last, inner, template, texts)
 
     def _parts_of(self, ids: Sequence[int]) -> list[tuple[int, int, int]]:
         firsts = [t for t, label in enumerate(ids) if not self._continues(label)]

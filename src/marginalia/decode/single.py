@@ -12,8 +12,15 @@ import numpy.typing as npt
 from marginalia import _core
 from marginalia.corpus.blocks import Block
 from marginalia.decode.chain import ChainTraining
-from marginalia.decode.decoder import Compiled, Decoder, Ids, Located, Parts, RankedOutputs
-from marginalia.features.compiling import compile_item_program
+from marginalia.decode.decoder import (
+    ActiveFeature,
+    CompiledConstraints,
+    Decoder,
+    DecoderFactory,
+    Ids,
+    RankedOutputs,
+)
+from marginalia.features.compiling import compile_item_extractor
 from marginalia.model import SavedModel
 
 
@@ -23,9 +30,9 @@ class SingleTraining(ChainTraining):
     def _shape_of(self, labels: Sequence[str], *others: Any) -> _core.SingleShape:
         return _core.SingleShape(len(labels))
 
-    def batch(self, examples: _core.Examples) -> _core.SingleExamples:
+    def batch(self, examples: _core.ExampleRows) -> _core.SingleBatch:
         """The examples as items with a class each."""
-        return _core.SingleExamples(self._shape, examples, self._costs)
+        return _core.SingleBatch(self._shape, examples, self._costs)
 
 
 class RankedClasses(NamedTuple):
@@ -46,12 +53,13 @@ class SingleDecoder(Decoder[_core.SingleShape]):
     def __init__(self, saved: SavedModel) -> None:
         shape = _core.SingleShape(len(saved.labels))
         super().__init__(
-            saved, Parts(lambda _: shape, _core.SingleModel, compile_item_program, _core.SingleSpace)
+            saved,
+            DecoderFactory(lambda _: shape, _core.SingleModel, compile_item_extractor, _core.SingleSpace),
         )
 
     def class_scores(self, block: Block) -> npt.NDArray[np.float64]:
         """[items, classes]"""
-        return np.asarray(self._model.scores(self._program(block), block.table, self._space()))
+        return np.asarray(self._model.scores(self._extractor(block), block.table, self._space()))
 
     def ranked(self, block: Block, k: int, violations: npt.NDArray[np.uint32] | None = None) -> RankedOutputs:
         """The k best classes of all items, of those that break constraints least often; ties go to the lowest
@@ -67,28 +75,30 @@ class SingleDecoder(Decoder[_core.SingleShape]):
         return RankedOutputs(ids, kept, least, np.ones(len(least), np.uint8))
 
     def ranked_constrained(
-        self, block: Block, k: int, demands: Compiled, sentences: npt.NDArray[np.uint32]
+        self, block: Block, k: int, constraints: CompiledConstraints, sentences: npt.NDArray[np.uint32]
     ) -> RankedOutputs:
         """The same under constraints on the chosen items."""
-        return self.ranked(block, k, self._violations(demands))
+        return self.ranked(block, k, self._violations(constraints))
 
     def k_best(self, block: Block, sentence: int, k: int | None = None) -> Iterator[Any]:
         """The classes of an item with their scores, best first."""
         return islice(self.constrained(block, sentence), k)
 
-    def constrained(self, block: Block, sentence: int, demands: Compiled | None = None) -> RankedClasses:
-        """The classes that meet constraints as well as can be, with their scores, best first."""
-        violations = None if demands is None else self._violations(demands)
+    def constrained(
+        self, block: Block, sentence: int, constraints: CompiledConstraints | None = None
+    ) -> RankedClasses:
+        """The classes that satisfy constraints as well as can be, with their scores, best first."""
+        violations = None if constraints is None else self._violations(constraints)
         found = self.ranked(block, len(self._saved.labels), violations)
         real = ~np.isnan(found.scores[:, sentence])
         ids, scores = found.ids[real, sentence], found.scores[real, sentence]
         return RankedClasses(ids, scores, int(found.violations[sentence]))
 
     def constrain(
-        self, block: Block, ids: Ids, demands: Compiled, sentences: npt.NDArray[np.uint32]
+        self, block: Block, ids: Ids, constraints: CompiledConstraints, sentences: npt.NDArray[np.uint32]
     ) -> tuple[Ids, npt.NDArray[np.uint32], npt.NDArray[np.uint8]]:
         """The best classes, changed where they break constraints; how often they still do."""
-        violations = self._violations(demands)
+        violations = self._violations(constraints)
         best = self.ranked(block, 1, violations)
         breaks = violations[np.arange(len(ids)), ids] > best.violations
         return np.where(breaks, best.ids[0], ids), best.violations, best.exact
@@ -111,15 +121,22 @@ class SingleDecoder(Decoder[_core.SingleShape]):
         sure = np.exp(scores[np.arange(len(ids)), ids] - np.logaddexp.reduce(scores, axis=1))
         return sure, np.zeros(0), np.zeros(0, np.uint32), np.zeros(0, np.uint32), sure
 
-    def _violations(self, demands: Compiled) -> npt.NDArray[np.uint32]:
+    def _violations(self, constraints: CompiledConstraints) -> npt.NDArray[np.uint32]:
         """[items, classes] How often each class breaks the constraints on a chosen item."""
-        none, own = np.zeros(0, np.uint32), {*demands.tokens[::3].tolist(), *demands.spans[::4].tolist()}
-        found = np.outer(demands.chosen, demands.rules.violations_of_one(none, none)).astype(np.uint32)
+        none, own = (
+            np.zeros(0, np.uint32),
+            {*constraints.tokens[::3].tolist(), *constraints.spans[::4].tolist()},
+        )
+        found = np.outer(constraints.chosen, constraints.constraint_set.violations_of_one(none, none)).astype(
+            np.uint32
+        )
         for i in own:
-            found[i] = demands.rules.violations_of_one(demands.tokens_of(i), demands.spans_of(i))
+            found[i] = constraints.constraint_set.violations_of_one(
+                constraints.tokens_of(i), constraints.spans_of(i)
+            )
         return found
 
-    def _located(self, block: Block, sentence: int, ids: Sequence[int]) -> Iterator[Located]:
-        found = self._model.features(self._program(block), block.table, sentence, self._space())
+    def _active_features(self, block: Block, sentence: int, ids: Sequence[int]) -> Iterator[ActiveFeature]:
+        found = self._model.features(self._extractor(block), block.table, sentence, self._space())
         for row, times, template, texts in found:
-            yield Located(row, ids[0], times, 0, 0, 0, template, texts)
+            yield ActiveFeature(row, ids[0], times, 0, 0, 0, template, texts)

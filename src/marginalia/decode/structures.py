@@ -9,11 +9,18 @@ from marginalia import _core
 from marginalia.config import Setting, Settings
 from marginalia.corpus.blocks import Block
 from marginalia.decode import chain, segments, single
-from marginalia.decode.decoder import Compiled, ConstrainedOutputs, Contribution, Costs, RankedOutputs, Term
+from marginalia.decode.decoder import (
+    CompiledConstraints,
+    ConstrainedOutputs,
+    Contribution,
+    Costs,
+    RankedOutputs,
+    Term,
+)
 from marginalia.decode.settings import StructureOptions
-from marginalia.features.compiling import compile_item_program, compile_program, compile_segment_program
+from marginalia.features.compiling import compile_extractor, compile_item_extractor, compile_segment_extractor
 from marginalia.features.list_templates import LIST_TEMPLATES, SEGMENT_LIST_TEMPLATES
-from marginalia.features.program import Program
+from marginalia.features.program import TemplateProgram
 from marginalia.model import SavedModel
 from marginalia.model.constants import ChainSettings
 
@@ -22,13 +29,13 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 
-class Examples(Protocol):
+class StructureBatch(Protocol):
     """A batch of examples, seen as outputs of a structure: what core/learn asks (bind/structure.hpp)."""
 
     def learn(
         self,
         weights: _core.WeightTable,
-        rule: _core.Rule,
+        rule: _core.UpdateRule,
         order: npt.NDArray[np.uint32],
         step: int,
         sample_weights: npt.NDArray[np.float64],
@@ -92,7 +99,7 @@ class Extraction(Protocol):
         """The same for data that are read again in every pass: only what must be known of all features."""
 
 
-class StructureInTraining(Protocol):
+class TrainingStructure(Protocol):
     """What training and learners may know of a structure; made of labels, scheme, settings, program,
     extraction and what wrong labels cost."""
 
@@ -109,7 +116,7 @@ class StructureInTraining(Protocol):
     def choose_features(self, batches: Callable[[], Iterator[Any]], kept: list[Any]) -> None:
         """Which features may have weights; `kept` are the batches that stay in memory."""
 
-    def batch(self, examples: Any) -> Examples:
+    def batch(self, examples: Any) -> StructureBatch:
         """The examples as this structure sees them."""
 
 
@@ -121,14 +128,14 @@ class MakeTraining(Protocol):
         labels: Sequence[str],
         encoding: str | None,
         options: StructureOptions[Any],
-        program: Program,
+        program: TemplateProgram,
         extraction: Any,
         costs: Costs | None = None,
-    ) -> StructureInTraining:
+    ) -> TrainingStructure:
         """`costs` are those of each (right, given) pair of labels; None: 1 for each wrong label."""
 
 
-class StructureInUse(Protocol):
+class StructureDecoder(Protocol):
     """A saved model's answers: outputs, features, expectations, and the score of an output."""
 
     def best(self, block: Block) -> npt.NDArray[np.int32]:
@@ -143,21 +150,23 @@ class StructureInUse(Protocol):
         """The k best outputs of all sentences of a block."""
 
     def ranked_constrained(
-        self, block: Block, k: int, demands: Compiled, sentences: npt.NDArray[np.uint32]
+        self, block: Block, k: int, constraints: CompiledConstraints, sentences: npt.NDArray[np.uint32]
     ) -> RankedOutputs:
-        """The same of the chosen sentences, of outputs that meet demands as well as can be."""
+        """The same of the chosen sentences, of outputs that satisfy constraints as well as can be."""
 
-    def constrained(self, block: Block, sentence: int, demands: Compiled) -> ConstrainedOutputs:
-        """The outputs that meet demands as well as can be, with their scores, best first, lazily."""
+    def constrained(
+        self, block: Block, sentence: int, constraints: CompiledConstraints
+    ) -> ConstrainedOutputs:
+        """The outputs that satisfy constraints as well as can be, with their scores, best first, lazily."""
 
     def constrain(
         self,
         block: Block,
         ids: npt.NDArray[np.int32],
-        demands: Compiled,
+        constraints: CompiledConstraints,
         sentences: npt.NDArray[np.uint32],
     ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.uint32], npt.NDArray[np.uint8]]:
-        """Best label ids, changed where they break demands; for each sentence how often they still do, and
+        """Best label ids, changed where they break constraints; for each sentence how often they still do, and
         whether that is known to be the best."""
 
     def features_of(self, block: Block, sentence: int, ids: Sequence[int]) -> list[Contribution]:
@@ -199,10 +208,10 @@ class Structure(NamedTuple):
 
     help: str
     record: type[Settings]
-    compile: Callable[[Program, Sequence[str], Mapping[str, _core.PhraseSet]], Any]
+    compile: Callable[[TemplateProgram, Sequence[str], Mapping[str, _core.PhraseSet]], Any]
     extraction: Callable[[Any, _core.FeatureIndex, StructureOptions[Any]], Extraction]
     training: MakeTraining
-    decoder: Callable[[SavedModel], StructureInUse]
+    decoder: Callable[[SavedModel], StructureDecoder]
     tiers: frozenset[str]
     features: str | None = None
     list_templates: str = LIST_TEMPLATES
@@ -220,16 +229,16 @@ STRUCTURES: dict[str, Structure] = {
     "chain": Structure(
         "a label for each token",
         ChainSettings,
-        compile_program,
+        compile_extractor,
         chain.ChainExtraction,
         chain.ChainTraining,
         chain.ChainDecoder,
-        _core.ChainExamples.tiers(),
+        _core.ChainBatch.tiers(),
     ),
     "segments": Structure(
         "labelled segments of several tokens (semi-Markov)",
         segments.SegmentSettings,
-        compile_segment_program,
+        compile_segment_extractor,
         segments.SegmentExtraction,
         segments.SegmentTraining,
         segments.SegmentDecoder,
@@ -242,11 +251,11 @@ STRUCTURES: dict[str, Structure] = {
     "single": Structure(
         "one class for a whole item",
         Settings,
-        compile_item_program,
+        compile_item_extractor,
         chain.ChainExtraction,
         single.SingleTraining,
         single.SingleDecoder,
-        _core.SingleExamples.tiers(),
+        _core.SingleBatch.tiers(),
         "bag",
         kind="classes",
     ),

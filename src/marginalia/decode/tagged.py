@@ -69,7 +69,11 @@ def tagged(
         found[s] = replace(found[s], broken=answer.broken.get(s, ()), exact=s not in answer.inexact)
     if answer.confidence is None:
         return found
-    said = labels if answer.first_said is None else _core.label_tuples(names, answer.first_said, starts)
+    said = (
+        labels
+        if answer.before_abstention is None
+        else _core.label_tuples(names, answer.before_abstention, starts)
+    )
     confidences = answer.confidence.by_sentence(starts.tolist())
     return [_with_confidence(*one) for one in zip(found, said, confidences, strict=True)]
 

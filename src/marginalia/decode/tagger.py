@@ -15,7 +15,7 @@ from marginalia.corpus.batches import Batch
 from marginalia.corpus.blocks import pack
 from marginalia.decode.answering import Ids, LabelModel, check_k
 from marginalia.decode.confidence import needed_temperature
-from marginalia.decode.constraints import Constraint, Constraints, Said
+from marginalia.decode.constraints import Constraint, Constraints, ConstraintsLike
 from marginalia.decode.explanation import Explanation
 from marginalia.decode.inputs import Input
 from marginalia.decode.listed import batches_of
@@ -34,7 +34,7 @@ class Tagger(LabelModel):
         *,
         confidence: bool = False,
         min_confidence: float | None = None,
-        constraints: Said = (),
+        constraints: ConstraintsLike = (),
     ) -> Tagged:
         """Label one sentence: its tokens, or a mapping from column names to values if it needs several; of
         models of explicit attributes a list of strings or a dictionary for each token.
@@ -55,17 +55,17 @@ class Tagger(LabelModel):
         *,
         confidence: bool = False,
         min_confidence: float | None = None,
-        constraints: Said = (),
+        constraints: ConstraintsLike = (),
     ) -> list[Tagged]:
         """Label sentences, as `tag` does; the result does not depend on the number of threads."""
-        demanded = Constraints.of(constraints)
-        listed, tokens = self._listed(sentences, demanded)
+        parsed = Constraints.of(constraints)
+        listed, tokens = self._listed(sentences, parsed)
         answers = self.tag_batches(
             listed,
             threads,
             confidence=confidence or min_confidence is not None,
             min_confidence=min_confidence,
-            constraints=demanded,
+            constraints=parsed,
         )
         names, found = self.written_labels(min_confidence), []
         for batch, answer in answers:
@@ -79,7 +79,7 @@ class Tagger(LabelModel):
         threads: int = 1,
         *,
         confidence: bool = False,
-        constraints: Said = (),
+        constraints: ConstraintsLike = (),
     ) -> list[list[Tagged]]:
         """The k best outputs of each sentence, as `nbest` has them; the result does not depend on the number
         of threads.
@@ -88,9 +88,9 @@ class Tagger(LabelModel):
         document belong together, and `score` and `confidence` are those of the document. Records of one
         document have the same `document`; all other sentences are documents of their own.
         """
-        demanded = Constraints.of(constraints)
-        listed, tokens = self._listed(sentences, demanded)
-        answers = self.nbest_batches(listed, k, threads, confidence=confidence, constraints=demanded)
+        parsed = Constraints.of(constraints)
+        listed, tokens = self._listed(sentences, parsed)
+        answers = self.nbest_batches(listed, k, threads, confidence=confidence, constraints=parsed)
         found: list[list[Tagged]] = []
         for batch, ranked in answers:
             own = tokens.popleft()
@@ -104,13 +104,13 @@ class Tagger(LabelModel):
         threads: int = 1,
         *,
         cite: int = 0,
-        constraints: Said = (),
+        constraints: ConstraintsLike = (),
     ) -> list[Explanation]:
         """Why the model labels sentences as it does, as `explain` tells of one of them; the result does not
         depend on the number of threads."""
-        demanded = Constraints.of(constraints)
-        listed, _ = self._listed(sentences, demanded)
-        explained = self.explain_batches(listed, against, threads, cite=cite, constraints=demanded)
+        parsed = Constraints.of(constraints)
+        listed, _ = self._listed(sentences, parsed)
+        explained = self.explain_batches(listed, against, threads, cite=cite, constraints=parsed)
         return [one for _, found in explained for one in found]
 
     def _listed(
@@ -130,7 +130,7 @@ class Tagger(LabelModel):
         return batches(), tokens
 
     def nbest(
-        self, sentence: Input, k: int, *, confidence: bool = False, constraints: Said = ()
+        self, sentence: Input, k: int, *, confidence: bool = False, constraints: ConstraintsLike = ()
     ) -> list[Tagged]:
         """The k best outputs with their scores, best first; fewer if there are not so many legal ones.
 
@@ -145,21 +145,21 @@ class Tagger(LabelModel):
         found = list(islice(self._outputs(sentence, constraints), k))
         return [self._with_certainty(sentence, *one) if confidence else one[0] for one in found]
 
-    def iter_nbest(self, sentence: Input, *, constraints: Said = ()) -> Iterator[Tagged]:
+    def iter_nbest(self, sentence: Input, *, constraints: ConstraintsLike = ()) -> Iterator[Tagged]:
         """All legal outputs with their scores, best first, each made when it is asked for."""
         return (tagged for tagged, _ in self._outputs(sentence, constraints))
 
-    def _outputs(self, sentence: Input, constraints: Said) -> Iterator[tuple[Tagged, Ids]]:
+    def _outputs(self, sentence: Input, constraints: ConstraintsLike) -> Iterator[tuple[Tagged, Ids]]:
         record = self._record(sentence)
         tokens = tuple(record.columns[self.feature_columns[0]])
         block = pack([record], self.feature_columns)
         first: tuple[float, float] | None = None  # score and probability of the best
-        demands, exact = self._demands(constraints), True
-        demanded: tuple[Constraint, ...] = ()
-        if demands is None:
+        model_constraints, exact = self._model_constraints(constraints), True
+        parsed: tuple[Constraint, ...] = ()
+        if model_constraints is None:
             outputs = self.decoder.k_best(block, 0)
         else:
-            [(found, demanded)] = demands.outputs(self.decoder, Batch(block, [record]))
+            [(found, parsed)] = model_constraints.outputs(self.decoder, Batch(block, [record]))
             outputs, exact = iter(found), found.exact
         for ids, score in outputs:
             labels = tuple(self._shown.user_labels(ids.tolist()))
@@ -169,7 +169,7 @@ class Tagger(LabelModel):
             whole = None
             if self.temperature is not None and first is not None:
                 whole = first[1] * math.exp((score - first[0]) / self.temperature)
-            broken = () if demands is None else demands.broken(labels, demanded)
+            broken = () if model_constraints is None else model_constraints.broken(labels, parsed)
             yield Tagged(tokens, labels, self.saved.scheme, score, whole, broken=broken, exact=exact), own
 
     def _with_certainty(self, sentence: Input, tagged: Tagged, ids: Ids) -> Tagged:

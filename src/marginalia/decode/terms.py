@@ -17,16 +17,16 @@ class TermDecoder(Decoder[Shape]):
     def scores(self, block: Block, ids: Ids) -> npt.NDArray[np.float64]:
         """The scores of outputs of all sentences, given by the label ids of all tokens."""
         found: npt.NDArray[np.float64] = self._model.scores(
-            self._program(block), block.table, ids, self._space()
+            self._extractor(block), block.table, ids, self._space()
         )
         return found
 
     def differing_terms(self, block: Block, ids: Ids, others: Ids) -> list[tuple[list[Term], list[Term]]]:
         """By sentence the terms of two outputs, given by the label ids of all tokens, without most of those
         that both have."""
-        program, space = self._program(block), self._space()
+        extractor, space = self._extractor(block), self._space()
         sides = [
-            self._model.differing_features(program, block.table, *pair, space)
+            self._model.differing_features(extractor, block.table, *pair, space)
             for pair in ((ids, others), (others, ids))
         ]
         starts = block.table.sentence_starts[1:-1]

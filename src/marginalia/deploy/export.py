@@ -16,7 +16,7 @@ from textwrap import wrap
 from typing import Any
 
 from marginalia.decode.model import TrainedModel
-from marginalia.deploy.program_data import program_data
+from marginalia.deploy.export_data import export_data
 from marginalia.errors import SettingsError
 from marginalia.kinds import load
 
@@ -41,7 +41,7 @@ def export(model: TrainedModel | str | os.PathLike[str], to: str = "python") -> 
     if to not in LANGUAGES:
         raise SettingsError(f"to: found {to!r}, expected {' or '.join(LANGUAGES)}.")
     tagger = model if isinstance(model, TrainedModel) else load(model)
-    return LANGUAGES[to](program_data(tagger))
+    return LANGUAGES[to](export_data(tagger))
 
 
 def _python(data: dict[str, Any]) -> str:

@@ -50,7 +50,7 @@ class Shrunk(NamedTuple):
     table: list[Candidate]
 
 
-class HeldOut(NamedTuple):
+class HeldOutData(NamedTuple):
     """Labelled sentences, the column of their labels, and how many threads tag them."""
 
     batches: list[Batch]
@@ -156,7 +156,7 @@ def _plans(
             yield precision, round(limit * share)
 
 
-def _tried(tagger: TrainedModel, bits: int, held_out: HeldOut | None, before: float | None) -> Candidate:
+def _tried(tagger: TrainedModel, bits: int, held_out: HeldOutData | None, before: float | None) -> Candidate:
     saved = tagger.saved
     weights = int(np.count_nonzero(saved.weights()) + np.count_nonzero(saved.arrays["constants"]))
     found = Candidate(bits, weights, saved.features, len(tagger.to_bytes()))
@@ -193,10 +193,10 @@ def _check_loss(table: Sequence[Candidate], best: int, max_loss: float | None) -
         )
 
 
-def _held_out(source: DataSource, threads: int) -> HeldOut:
+def _held_out(source: DataSource, threads: int) -> HeldOutData:
     batches = [Batch(block) for block in source.blocks()]
     if not batches:
         raise DataError("found no labelled sentences, expected some to hold out", file=source.name)
     for batch in batches if source.partial else ():
         refuse_open(batch.block, source.layout.label, SCORED)
-    return HeldOut(batches, source.layout.label, threads)
+    return HeldOutData(batches, source.layout.label, threads)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from marginalia.evaluate.encode import Encoded, Flags
+from marginalia.evaluate.encode import Flags, LabelColumns
 from marginalia.evaluate.labels import CODES, ChunkColumn, chunk_columns, code_pairs, code_set
 from marginalia.evaluate.tally import CORRECT, Tally, tally_steps
 
@@ -23,7 +23,7 @@ _ENDS = code_pairs(("ES[]", CODES), ("BI", "BSO"))
 _TYPED = code_set(CODES.replace("O", "").replace(".", ""))
 
 
-def tally_conlleval(encoded: Encoded) -> Tally:
+def tally_conlleval(encoded: LabelColumns) -> Tally:
     """Count the spans of both columns, and the ones that agree, by the rules of conlleval."""
     names, (gold, predicted) = chunk_columns(encoded)
     correct, open_at_end = _correct(gold, predicted)

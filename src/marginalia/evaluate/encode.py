@@ -27,7 +27,7 @@ Sentences: TypeAlias = Sequence[Sequence[str]]
 
 
 @dataclass(frozen=True, eq=False)
-class Encoded:
+class LabelColumns:
     """Columns of label ids over the same sentences: `columns[c][t]` indexes `labels`, `starts` the tokens."""
 
     labels: tuple[str, ...]
@@ -55,7 +55,7 @@ class Encoded:
         return np.add.reduceat(steps, first, dtype=np.int64) if first.size else np.zeros(0, np.int64)
 
 
-def encode(names: Sequence[str], *columns: Sentences) -> Encoded:
+def encode(names: Sequence[str], *columns: Sentences) -> LabelColumns:
     """Give the labels of parallel columns common ids, in order of appearance; `names` is for the errors."""
     lengths = same_lengths(names, *columns)
     total = int(lengths.sum())
@@ -68,7 +68,7 @@ def encode(names: Sequence[str], *columns: Sentences) -> Encoded:
         _check_strings(label for column in columns for label in chain.from_iterable(column))
         raise
     _check_strings(index)
-    return Encoded(tuple(index), np.cumsum(lengths) - lengths, ids)
+    return LabelColumns(tuple(index), np.cumsum(lengths) - lengths, ids)
 
 
 def _check_strings(labels: Iterable[Any]) -> None:
@@ -92,13 +92,15 @@ def same_lengths(names: Sequence[str], *columns: Sentences) -> Counts:
     return first
 
 
-def from_ids(labels: Sequence[str], starts: npt.ArrayLike, *columns: npt.NDArray[np.integer[Any]]) -> Encoded:
+def from_ids(
+    labels: Sequence[str], starts: npt.ArrayLike, *columns: npt.NDArray[np.integer[Any]]
+) -> LabelColumns:
     """Wrap columns that are already ids, after checking that they fit each other and the labels."""
     flat = [_checked_ids(column, len(labels)) for column in columns]
     for column in flat[1:]:
         if column.size != flat[0].size:
             raise DataError(f"{flat[0].size} gold ids but {column.size} predicted ids")
-    return Encoded(tuple(labels), _checked_starts(starts, flat[0].size), tuple(flat))
+    return LabelColumns(tuple(labels), _checked_starts(starts, flat[0].size), tuple(flat))
 
 
 def _checked_ids(column: npt.NDArray[np.integer[Any]], labels: int) -> Ids:

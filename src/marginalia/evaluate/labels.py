@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from marginalia.evaluate.encode import Counts, Encoded, Flags, Ids
+from marginalia.evaluate.encode import Counts, Flags, Ids, LabelColumns
 
 # A code is a position in this string; any prefix that is not in it gets the code of the last place.
 CODES = "OBIES[].?"
@@ -40,7 +40,7 @@ class ChunkColumn:
         return found
 
 
-def chunk_columns(encoded: Encoded) -> tuple[tuple[str, ...], list[ChunkColumn]]:
+def chunk_columns(encoded: LabelColumns) -> tuple[tuple[str, ...], list[ChunkColumn]]:
     """The names of the types, and every column of `encoded` with its labels taken apart."""
     codes, types, names = _take_apart((*encoded.labels, "O"))
     framed = map(encoded.framed, range(len(encoded.columns)))
@@ -69,7 +69,7 @@ def code_pairs(*pairs: tuple[str, str]) -> Flags:
     return table.ravel()
 
 
-def labels_in_use(encoded: Encoded, column: int) -> list[str]:
+def labels_in_use(encoded: LabelColumns, column: int) -> list[str]:
     """The labels that occur in a column."""
     seen: Counts = np.bincount(encoded.columns[column], minlength=len(encoded.labels))
     return [encoded.labels[i] for i in np.flatnonzero(seen)]

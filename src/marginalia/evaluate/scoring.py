@@ -11,8 +11,8 @@ import numpy.typing as npt
 from marginalia.errors import DataError
 from marginalia.evaluate.encode import (
     Counts,
-    Encoded,
     Flags,
+    LabelColumns,
     Sentences,
     encode,
     from_ids,
@@ -20,8 +20,8 @@ from marginalia.evaluate.encode import (
     unseen_mask,
 )
 from marginalia.evaluate.report import Report, TypeScore
-from marginalia.evaluate.rules import Rules, resolve
 from marginalia.evaluate.sampling import bootstrap_interval
+from marginalia.evaluate.scoring_rules import ScoringRules, resolve
 from marginalia.evaluate.tally import Tally, percent, precision_recall_f1, wrong_by_sentence
 
 
@@ -86,7 +86,9 @@ def sentence_counts(
     return resolve(encoded, mode, scheme, spans).tally(encoded).by_sentence
 
 
-def report_on(encoded: Encoded, rules: Rules, unseen: Flags | None, bootstrap: int, seed: int) -> Report:
+def report_on(
+    encoded: LabelColumns, rules: ScoringRules, unseen: Flags | None, bootstrap: int, seed: int
+) -> Report:
     """Everything a `Report` holds about two encoded columns, gold first."""
     tally = rules.tally(encoded)
     right = encoded.columns[0] == encoded.columns[1]
@@ -109,7 +111,7 @@ def report_on(encoded: Encoded, rules: Rules, unseen: Flags | None, bootstrap: i
     )
 
 
-def _headline(tally: Tally, rules: Rules, accuracy: float) -> dict[str, Any]:
+def _headline(tally: Tally, rules: ScoringRules, accuracy: float) -> dict[str, Any]:
     gold, predicted, correct = map(int, tally.total)
     scores = precision_recall_f1(gold, predicted, correct)
     if rules.mode == "tags":
@@ -124,7 +126,7 @@ def _per_type(tally: Tally) -> dict[str, TypeScore]:
     return {name: TypeScore(*precision_recall_f1(*row), *row) for name, row in rows if row[0] or row[1]}
 
 
-def _confusion_table(encoded: Encoded) -> dict[tuple[str, str], int]:
+def _confusion_table(encoded: LabelColumns) -> dict[tuple[str, str], int]:
     gold, predicted = encoded.columns
     labels, size = encoded.labels, len(encoded.labels)
     pairs = gold.astype(np.int64) * size + predicted

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from marginalia.evaluate.encode import Encoded, Sentences, encode
+from marginalia.evaluate.encode import LabelColumns, Sentences, encode
 from marginalia.evaluate.report import Report
-from marginalia.evaluate.rules import Rules, resolve
 from marginalia.evaluate.sampling import count_as_extreme
 from marginalia.evaluate.scoring import report_on
+from marginalia.evaluate.scoring_rules import ScoringRules, resolve
 from marginalia.evaluate.tally import precision_recall_f1
 
 # Below this many tokens on which just one labelling is right, chi-square is too rough an approximation.
@@ -124,11 +124,11 @@ def compare(
     return Comparison(report_a, report_b, _mcnemar(encoded), _randomise(encoded, rules, rounds, seed))
 
 
-def _pair(encoded: Encoded, column: int) -> Encoded:
-    return Encoded(encoded.labels, encoded.starts, (encoded.columns[0], encoded.columns[column]))
+def _pair(encoded: LabelColumns, column: int) -> LabelColumns:
+    return LabelColumns(encoded.labels, encoded.starts, (encoded.columns[0], encoded.columns[column]))
 
 
-def _randomise(encoded: Encoded, rules: Rules, rounds: int, seed: int) -> Randomisation:
+def _randomise(encoded: LabelColumns, rules: ScoringRules, rounds: int, seed: int) -> Randomisation:
     counts_a, counts_b = (rules.tally(_pair(encoded, column)).by_sentence for column in (1, 2))
     f1_a, f1_b = (precision_recall_f1(*map(int, counts.sum(axis=0)))[2] for counts in (counts_a, counts_b))
     extreme = count_as_extreme(counts_a, counts_b, rounds=rounds, seed=seed)
@@ -136,7 +136,7 @@ def _randomise(encoded: Encoded, rules: Rules, rounds: int, seed: int) -> Random
     return Randomisation(f1_b - f1_a, rounds, extreme, (extreme + 1) / (rounds + 1))
 
 
-def _mcnemar(encoded: Encoded) -> McNemar:
+def _mcnemar(encoded: LabelColumns) -> McNemar:
     gold, a, b = encoded.columns
     right_a, right_b = a == gold, b == gold
     both, only_a, only_b, neither = (

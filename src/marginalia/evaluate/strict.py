@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from marginalia.errors import SettingsError
-from marginalia.evaluate.encode import Counts, Encoded, Flags
+from marginalia.evaluate.encode import Counts, Flags, LabelColumns
 from marginalia.evaluate.labels import (
     CODE_OF,
     ChunkColumn,
@@ -53,7 +53,7 @@ SCHEMES = {
 ALIASES = {"BIO": "IOB2", "IOB": "IOB1", "BIOES": "IOBES", "IOE": "IOE1", "BIOUL": "BILOU"}
 
 
-def tally_strict(encoded: Encoded, scheme: str) -> Tally:
+def tally_strict(encoded: LabelColumns, scheme: str) -> Tally:
     """Count the well-formed spans of both columns, and the ones found in both."""
     names, (gold, predicted) = chunk_columns(encoded)
     rules = SCHEMES[scheme]
@@ -83,7 +83,7 @@ def _stops(column: ChunkColumn, rules: _Scheme) -> Counts:
     return stops
 
 
-def choose_scheme(encoded: Encoded, scheme: str | None) -> str:
+def choose_scheme(encoded: LabelColumns, scheme: str | None) -> str:
     """The scheme asked for, after checking its name, or the one that the first column seems to follow."""
     if scheme is None:
         return _guess_scheme(encoded)
@@ -93,7 +93,7 @@ def choose_scheme(encoded: Encoded, scheme: str | None) -> str:
     return name
 
 
-def _guess_scheme(encoded: Encoded) -> str:
+def _guess_scheme(encoded: LabelColumns) -> str:
     prefixes = {label.partition("-")[0] for label in labels_in_use(encoded, 0)}
     if prefixes & {"L", "U"}:
         return "BILOU"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from marginalia.evaluate.encode import Counts, Encoded, Flags, Ids
+from marginalia.evaluate.encode import Counts, Flags, Ids, LabelColumns
 
 GOLD, PREDICTED, CORRECT = range(3)
 
@@ -26,14 +26,14 @@ class Tally:
         return total
 
 
-def tally_steps(encoded: Encoded, names: tuple[str, ...], *parts: tuple[Flags, Ids]) -> Tally:
+def tally_steps(encoded: LabelColumns, names: tuple[str, ...], *parts: tuple[Flags, Ids]) -> Tally:
     """Sum step flags (gold, predicted, correct), each with the type id that its steps are counted under."""
     by_name = [np.bincount(types[steps], minlength=len(names)) for steps, types in parts]
     by_sentence = [encoded.per_sentence(steps) for steps, _ in parts]
     return Tally(names, np.stack(by_name, axis=1).astype(np.int64), np.stack(by_sentence, axis=1))
 
 
-def tally_tags(encoded: Encoded) -> Tally:
+def tally_tags(encoded: LabelColumns) -> Tally:
     """Count each token as a unit of its own, named by its label."""
     gold, predicted = encoded.columns
     size = len(encoded.labels)
@@ -43,7 +43,7 @@ def tally_tags(encoded: Encoded) -> Tally:
     return Tally(encoded.labels, np.stack(by_name, axis=1).astype(np.int64), by_sentence)
 
 
-def wrong_by_sentence(encoded: Encoded) -> Counts:
+def wrong_by_sentence(encoded: LabelColumns) -> Counts:
     """How many tokens of each sentence have another label than the gold one."""
     return encoded.per_sentence(encoded.framed(0)[1:] != encoded.framed(1)[1:])
 

@@ -6,18 +6,18 @@ from collections.abc import Mapping, Sequence
 
 from marginalia import _core
 from marginalia.errors import DataError, SettingsError
-from marginalia.features.program import Program, Template, Value
+from marginalia.features.program import Template, TemplateProgram, Value
 
 _PieceFields = tuple[str, int, int, bool, list[str], list[str]]
 _SegmentPieceFields = tuple[str, int, int, str, list[str], list[str]]
 
 
-def compile_program(
-    program: Program, columns: Sequence[str], phrases: Mapping[str, _core.PhraseSet]
-) -> _core.Program:
+def compile_extractor(
+    program: TemplateProgram, columns: Sequence[str], phrases: Mapping[str, _core.PhraseSet]
+) -> _core.FeatureExtractor:
     """The program for tables with these columns. The plain label bigram is left to the structure."""
     if program.explicit:
-        return _core.Program.of_items(len(columns))
+        return _core.FeatureExtractor.of_items(len(columns))
     _refuse_items(program)
     segments = [t for t in program.templates if t.scope == "segment"]
     if segments:
@@ -26,15 +26,17 @@ def compile_program(
             "choose --structure segments."
         )
     templates = [(t.scope == "edge", [_fields(piece) for piece in t.pieces]) for t in extracted(program)]
-    return _core.Program(_sources(program, columns), templates, _lists(program, phrases), len(columns))
+    return _core.FeatureExtractor(
+        _sources(program, columns), templates, _lists(program, phrases), len(columns)
+    )
 
 
-def compile_segment_program(
-    program: Program, columns: Sequence[str], phrases: Mapping[str, _core.PhraseSet]
-) -> _core.SegmentProgram:
+def compile_segment_extractor(
+    program: TemplateProgram, columns: Sequence[str], phrases: Mapping[str, _core.PhraseSet]
+) -> _core.SegmentExtractor:
     """The same for templates over segments and over their tokens."""
     if program.explicit:
-        return _core.SegmentProgram.of_items(len(columns))
+        return _core.SegmentExtractor.of_items(len(columns))
     _refuse_items(program)
     templates = []
     for t in extracted(program):
@@ -44,10 +46,12 @@ def compile_segment_program(
                 "[i]…), of tokens ([0], [-1]…), and 'edge:' alone for neighbouring types."
             )
         templates.append([_segment_fields(piece) for piece in t.pieces])
-    return _core.SegmentProgram(_sources(program, columns), templates, _lists(program, phrases), len(columns))
+    return _core.SegmentExtractor(
+        _sources(program, columns), templates, _lists(program, phrases), len(columns)
+    )
 
 
-def _refuse_items(program: Program) -> None:
+def _refuse_items(program: TemplateProgram) -> None:
     for t in program.templates:
         if t.scope == "item":
             raise SettingsError(
@@ -55,12 +59,12 @@ def _refuse_items(program: Program) -> None:
             )
 
 
-def compile_item_program(
-    program: Program, columns: Sequence[str], phrases: Mapping[str, _core.PhraseSet]
-) -> _core.Program:
+def compile_item_extractor(
+    program: TemplateProgram, columns: Sequence[str], phrases: Mapping[str, _core.PhraseSet]
+) -> _core.FeatureExtractor:
     """The same for templates over whole items, each of which is a token of the tables."""
     if program.explicit:
-        return _core.Program.of_items(len(columns))
+        return _core.FeatureExtractor.of_items(len(columns))
     for t in program.templates:
         if t.scope != "item":
             raise SettingsError(
@@ -72,10 +76,12 @@ def compile_item_program(
     def fields(piece: str | Value) -> tuple[str, str, int]:
         return ("", piece, 0) if isinstance(piece, str) else sources[piece.attribute][:3]
 
-    return _core.Program.of_bags([[fields(p) for p in t.pieces] for t in program.templates], len(columns))
+    return _core.FeatureExtractor.of_bags(
+        [[fields(p) for p in t.pieces] for t in program.templates], len(columns)
+    )
 
 
-def _sources(program: Program, columns: Sequence[str]) -> list[tuple[str, str, int, int]]:
+def _sources(program: TemplateProgram, columns: Sequence[str]) -> list[tuple[str, str, int, int]]:
     names = list(program.lists)
     missing = [name for name in program.columns if name not in columns]
     if missing:
@@ -91,7 +97,7 @@ def _sources(program: Program, columns: Sequence[str]) -> list[tuple[str, str, i
     return sources
 
 
-def _lists(program: Program, phrases: Mapping[str, _core.PhraseSet]) -> list[_core.PhraseSet]:
+def _lists(program: TemplateProgram, phrases: Mapping[str, _core.PhraseSet]) -> list[_core.PhraseSet]:
     return [phrases[name] for name in program.lists]
 
 
@@ -106,28 +112,28 @@ def is_label_bigram(template: Template) -> bool:
     return template.scope == "edge" and all(isinstance(piece, str) for piece in template.pieces)
 
 
-def extracted(program: Program) -> list[Template]:
+def extracted(program: TemplateProgram) -> list[Template]:
     """The templates that features are extracted by, in the order of their numbers in the core."""
     return [template for template in program.templates if not is_label_bigram(template)]
 
 
-def looks_at_lists(program: Program, template: Template) -> bool:
+def looks_at_lists(program: TemplateProgram, template: Template) -> bool:
     """Whether a phrase list is among what the template looks at."""
     values = (piece for piece in template.pieces if isinstance(piece, Value) and piece.attribute >= 0)
     return any(program.attributes[value.attribute].function == "list" for value in values)
 
 
-def has_label_bigram(program: Program) -> bool:
+def has_label_bigram(program: TemplateProgram) -> bool:
     """Whether the program learns label transitions."""
     return any(is_label_bigram(template) for template in program.templates)
 
 
-def has_ends(program: Program) -> bool:
+def has_ends(program: TemplateProgram) -> bool:
     """Whether the program learns which labels stand first and last."""
     return program.ends and has_label_bigram(program)
 
 
-def load_phrases(program: Program) -> dict[str, _core.PhraseSet]:
+def load_phrases(program: TemplateProgram) -> dict[str, _core.PhraseSet]:
     """The phrase lists in files that the program names: a phrase a line, tokens separated by blanks."""
     in_files = {name: path for name, path in program.lists.items() if name not in program.dictionary}
     return {name: _phrase_set(name, path) for name, path in in_files.items()}

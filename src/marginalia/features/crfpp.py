@@ -16,14 +16,14 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from marginalia.features.program import Attribute, Program, ProgramBuilder, Value
+from marginalia.features.program import Attribute, ProgramBuilder, TemplateProgram, Value
 from marginalia.features.reading import Columns, Line, lines, split_macros
 
 _MACRO = re.compile(r"%x\[(-?\d+),(\d+)\]")
 _SCOPES = {"U": "node", "B": "edge"}
 
 
-def parse_crfpp(text: str, columns: Columns, *, file: str = "<CRF++ templates>") -> Program:
+def parse_crfpp(text: str, columns: Columns, *, file: str = "<CRF++ templates>") -> TemplateProgram:
     """Compile the text of a CRF++ template file; `columns` gives the names of its column numbers."""
     builder = ProgramBuilder()
     for line in lines(text, file):

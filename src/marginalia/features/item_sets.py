@@ -15,7 +15,7 @@ from pathlib import Path
 
 from marginalia.errors import SettingsError
 from marginalia.features.item_templates import parse_item_templates, quoted
-from marginalia.features.program import Program
+from marginalia.features.program import TemplateProgram
 from marginalia.features.reading import Columns, nearest
 from marginalia.features.templates import NAME
 
@@ -30,7 +30,9 @@ _CHARACTERS = "lower-chars(2..4)({column})"
 Sample = Mapping[str, Sequence[str]]
 
 
-def load_item_features(name_or_path: str, columns: Sequence[str], label: str, sample: Sample) -> Program:
+def load_item_features(
+    name_or_path: str, columns: Sequence[str], label: str, sample: Sample
+) -> TemplateProgram:
     """The program of a ready-made set or of a template file; `sample` has some values of each column."""
     known = Columns(columns, label)
     if name_or_path in ITEM_SETS:

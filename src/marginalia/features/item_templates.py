@@ -27,9 +27,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from marginalia.errors import SettingsError
-from marginalia.features.program import Program, ProgramBuilder, Value
+from marginalia.features.program import ProgramBuilder, TemplateProgram, Value
 from marginalia.features.reading import Columns, Line, lines, nearest
-from marginalia.features.templates import FORMS, MOST_VARIANTS, NAME, QUOTED, Scanner, Term
+from marginalia.features.templates import FORMS, MOST_VARIANTS, NAME, QUOTED, Scanner, TemplateTerm
 
 BAGS = {
     "words": "words(text)",
@@ -58,7 +58,7 @@ class _ItemScanner(Scanner):
 
     forms = _FORMS
 
-    def _term(self) -> Term:
+    def _term(self) -> TemplateTerm:
         self._rest()
         start, name = self.at, self._column("a column or a function")
         if self._rest().startswith("["):
@@ -68,7 +68,7 @@ class _ItemScanner(Scanner):
         if not self._rest().startswith("("):
             if name in _FORMS and name not in self.columns:
                 raise self.line.error(start, f"the function {name} needs a column: {_FORMS[name]}.")
-            return Term("column", ("",), name, start, _ITEM)
+            return TemplateTerm("column", ("",), name, start, _ITEM)
         function, arguments = self._function(name, start)
         self._expect("(")
         self._rest()
@@ -76,7 +76,7 @@ class _ItemScanner(Scanner):
         if self._rest().startswith("("):
             raise self.line.error(at, f"functions do not nest: expected a column, as in {_FORMS[name]}.")
         self._expect(")")
-        return Term(function, arguments, column, at, _ITEM)
+        return TemplateTerm(function, arguments, column, at, _ITEM)
 
     def _column(self, expected: str) -> str:
         if self._rest().startswith('"'):
@@ -119,7 +119,7 @@ class _ItemScanner(Scanner):
 
 def parse_item_templates(
     text: str, columns: Columns, *, file: str = "<templates>", folder: Path | None = None
-) -> Program:
+) -> TemplateProgram:
     """Compile templates of items; `file` names the text in errors."""
     builder, given = ProgramBuilder(), dict[str, Line]()
     for line in lines(text, file):
@@ -136,10 +136,10 @@ def parse_item_templates(
     return builder.build()
 
 
-_Terms = tuple[tuple[Term, str], ...]
+_Terms = tuple[tuple[TemplateTerm, str], ...]
 
 
-def _terms(line: Line, columns: Columns) -> list[Term]:
+def _terms(line: Line, columns: Columns) -> list[TemplateTerm]:
     """The terms of a line; none for the bias."""
     if line.text.split("#")[0].strip() == "bias" and "bias" not in columns.names:
         return []
@@ -149,22 +149,22 @@ def _terms(line: Line, columns: Columns) -> list[Term]:
     return terms
 
 
-def _is_bag(term: Term) -> bool:
+def _is_bag(term: TemplateTerm) -> bool:
     return term.function.endswith(("ngrams", "chars"))
 
 
-def _variants(line: Line, terms: Sequence[Term], columns: Columns) -> Iterator[_Terms]:
+def _variants(line: Line, terms: Sequence[TemplateTerm], columns: Columns) -> Iterator[_Terms]:
     found = [[(_placed(term, columns, line), argument) for argument in term.arguments] for term in terms]
     if math.prod(map(len, found)) > MOST_VARIANTS:
         raise line.error(0, f"the ranges give more than {MOST_VARIANTS} templates, expected fewer.")
     return itertools.product(*found)
 
 
-def _placed(term: Term, columns: Columns, line: Line) -> Term:
+def _placed(term: TemplateTerm, columns: Columns, line: Line) -> TemplateTerm:
     return replace(term, column=columns.named(term.column, line, term.column_at))
 
 
-def _name(term: Term, argument: str) -> str:
+def _name(term: TemplateTerm, argument: str) -> str:
     """How it is written."""
     column = term.column if NAME.fullmatch(term.column) else quoted(term.column)
     if term.function.endswith("ngrams") and argument == "1":

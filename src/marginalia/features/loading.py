@@ -15,7 +15,7 @@ from pathlib import Path
 from marginalia.errors import SettingsError
 from marginalia.features.crfpp import parse_crfpp
 from marginalia.features.list_templates import LIST_TEMPLATES
-from marginalia.features.program import Program
+from marginalia.features.program import TemplateProgram
 from marginalia.features.reading import Columns, nearest
 from marginalia.features.sets import SETS, load_set, with_dictionary, with_lists
 from marginalia.features.templates import parse_templates
@@ -40,7 +40,7 @@ def load_features(
     lists: Mapping[str, str] | None = None,
     list_templates: str = LIST_TEMPLATES,
     dictionary: Sequence[str] = (),
-) -> Program:
+) -> TemplateProgram:
     """The program of a ready-made set or of a template file, for data with these columns.
 
     A name of a set means the set; write `./pos` for a file of that name. `lists` (name: file) adds
@@ -57,7 +57,7 @@ def load_features(
     return with_dictionary(program, dictionary, columns[0], list_templates)
 
 
-def load_file(path: Path, columns: Columns) -> Program:
+def load_file(path: Path, columns: Columns) -> TemplateProgram:
     """The program of a template file of any kind."""
     if not path.is_file():
         raise SettingsError(

@@ -72,7 +72,7 @@ class Template:
 
 
 @dataclass(frozen=True)
-class Program:
+class TemplateProgram:
     """A compiled template file.
 
     `lists` gives the files of the phrase lists by name; those in `dictionary` are the labels of a dictionary,
@@ -120,7 +120,7 @@ class Program:
         )
 
     @classmethod
-    def from_json(cls, text: str) -> Program:
+    def from_json(cls, text: str) -> TemplateProgram:
         """The program of `to_json`; a ModelError if the text is damaged or of a newer version."""
         try:
             data = json.loads(text)
@@ -165,7 +165,7 @@ class Program:
                     raise ModelError("the template program is damaged: a value without boundaries")
 
 
-EXPLICIT = Program((), (Template("edge", ()),), ends=False, explicit=True)
+EXPLICIT = TemplateProgram((), (Template("edge", ()),), ends=False, explicit=True)
 """The attributes that come with the data, and the plain label bigram: what CRFsuite learns."""
 
 
@@ -192,8 +192,8 @@ def boundaries(prefix: str, distance: int) -> tuple[str, ...]:
 class ProgramBuilder:
     """Collects templates and numbers their attributes; begins with what another program has."""
 
-    def __init__(self, program: Program | None = None) -> None:
-        self._program = program or Program((), ())
+    def __init__(self, program: TemplateProgram | None = None) -> None:
+        self._program = program or TemplateProgram((), ())
         self._attributes = {a: i for i, a in enumerate(self._program.attributes)}
         self._templates = list(self._program.templates)
         self.lists = dict(self._program.lists)
@@ -222,7 +222,7 @@ class ProgramBuilder:
         """A template; empty literals are dropped."""
         self._templates.append(Template(scope, tuple(piece for piece in pieces if piece != "")))
 
-    def build(self, left_out: tuple[str, ...] = ()) -> Program:
+    def build(self, left_out: tuple[str, ...] = ()) -> TemplateProgram:
         """The program collected so far."""
         return replace(
             self._program,

@@ -1,7 +1,7 @@
 """Ready-made sets of templates, each a text in our language under `sets/`.
 
 They name the columns `word`, `pos` and `chunk`; `word` is the first column if none has that name. Lines
-whose columns the data lack, or whose column is the label, are left out and noted in `Program.left_out`.
+whose columns the data lack, or whose column is the label, are left out and noted in `TemplateProgram.left_out`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from marginalia.errors import SettingsError
 from marginalia.features.list_templates import LIST_TEMPLATES
-from marginalia.features.program import Program
+from marginalia.features.program import TemplateProgram
 from marginalia.features.reading import Columns
 from marginalia.features.templates import parse_templates
 
@@ -37,7 +37,7 @@ def text_of_set(name: str) -> str:
     return (resources.files("marginalia.features") / "sets" / f"{name}.txt").read_text(encoding="utf-8")
 
 
-def load_set(name: str, columns: Sequence[str], label: str) -> Program:
+def load_set(name: str, columns: Sequence[str], label: str) -> TemplateProgram:
     """A ready-made set for data with these columns; an error if nothing of it applies to them."""
     known = Columns(columns, label, {"word": columns[0]})
     program = parse_templates(text_of_set(name), known, file=f"set '{name}'", skip_missing=True)
@@ -49,8 +49,10 @@ def load_set(name: str, columns: Sequence[str], label: str) -> Program:
 _UNNAMED = re.compile(r'[\s()"#]|^$')  # what cannot be the name of a list in templates
 
 
-def with_dictionary(program: Program, labels: Sequence[str], column: str, templates: str) -> Program:
-    """The program with a phrase list for each label of a dictionary, which `Program.dictionary` names."""
+def with_dictionary(
+    program: TemplateProgram, labels: Sequence[str], column: str, templates: str
+) -> TemplateProgram:
+    """The program with a phrase list for each label of a dictionary, which `TemplateProgram.dictionary` names."""
     for label in labels:
         if _UNNAMED.search(label):
             raise SettingsError(
@@ -64,8 +66,8 @@ def with_dictionary(program: Program, labels: Sequence[str], column: str, templa
 
 
 def with_lists(
-    program: Program, lists: Mapping[str, str], column: str, templates: str = LIST_TEMPLATES
-) -> Program:
+    program: TemplateProgram, lists: Mapping[str, str], column: str, templates: str = LIST_TEMPLATES
+) -> TemplateProgram:
     """The program with templates for phrase lists (name: file), matched against the words of a column."""
     known = Columns((column,), label="", aliases={})
     for name, path in lists.items():

@@ -70,7 +70,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from marginalia.features.program import Attribute, Program, ProgramBuilder, Value
+from marginalia.features.program import Attribute, ProgramBuilder, TemplateProgram, Value
 from marginalia.features.reading import Columns, Line, check_argument, lines, nearest
 
 FORMS = {
@@ -117,7 +117,7 @@ class _Variant(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Term:
+class TemplateTerm:
     """A value as written: all its arguments and places, (anchor, offset)."""
 
     function: str
@@ -173,7 +173,7 @@ class Scanner:
         self.at = found.end() if found else 0
         return found[1] if found else "node"
 
-    def terms(self) -> list[Term]:
+    def terms(self) -> list[TemplateTerm]:
         """All terms up to the end of the line or a comment."""
         if self._ended():
             return []
@@ -215,12 +215,12 @@ class Scanner:
         self.at = found.end()
         return found
 
-    def _term(self) -> Term:
+    def _term(self) -> TemplateTerm:
         self._rest()
         start = self.at
         if found := _LENGTH.match(self.line.text, self.at):
             self.at = found.end()
-            return Term("length", ("",), "", start, (("length", self._longest(found)),))
+            return TemplateTerm("length", ("",), "", start, (("length", self._longest(found)),))
         name = self._read(NAME, "a column or a function")[0]
         if self._rest().startswith("("):
             function, arguments, column, column_at = self._call(name, start)
@@ -233,7 +233,7 @@ class Scanner:
         self._expect("[")
         places = self._places()
         self._expect("]")
-        return Term(function, arguments, column, column_at, places)
+        return TemplateTerm(function, arguments, column, column_at, places)
 
     def _longest(self, found: re.Match[str]) -> int:
         longest = int(found[1] or _DEFAULT_LENGTH)
@@ -326,7 +326,7 @@ class Compiler:
         self.columns, self.builder = columns, builder
         self._given: dict[str, Line] = {}
 
-    def add(self, line: Line, scope: str, terms: list[Term]) -> None:
+    def add(self, line: Line, scope: str, terms: list[TemplateTerm]) -> None:
         """The templates of a line."""
         scopes = ("node", "edge") if scope == "both" else (scope,)
         if any(term.anchor for term in terms):
@@ -338,7 +338,7 @@ class Compiler:
             for each in scopes:
                 self._add(line, each, values)
 
-    def _segment_scope(self, line: Line, scope: str, terms: list[Term]) -> tuple[str]:
+    def _segment_scope(self, line: Line, scope: str, terms: list[TemplateTerm]) -> tuple[str]:
         anchors = {term.anchor for term in terms}
         if scope != "node":
             raise line.error(0, f"a template of segments cannot be '{scope}:'; 'edge:' stands alone.")
@@ -350,7 +350,7 @@ class Compiler:
             raise line.error(0, "the template has both i and j; expected one of them.")
         return ("segment",)
 
-    def _column(self, term: Term, line: Line) -> str:
+    def _column(self, term: TemplateTerm, line: Line) -> str:
         return self.columns.named(term.column, line, term.column_at) if term.column else ""
 
     def _add(self, line: Line, scope: str, values: tuple[_Variant, ...]) -> None:
@@ -389,9 +389,9 @@ def parse_templates(
     *,
     file: str = "<templates>",
     folder: Path | None = None,
-    onto: Program | None = None,
+    onto: TemplateProgram | None = None,
     skip_missing: bool = False,
-) -> Program:
+) -> TemplateProgram:
     """Compile templates in our language.
 
     `file` names the text in errors, `folder` is where its phrase lists are sought. The templates are added

@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from marginalia import _core
-from marginalia.features.program import Attribute, Program, ProgramBuilder, Value
+from marginalia.features.program import Attribute, ProgramBuilder, TemplateProgram, Value
 from marginalia.features.reading import Columns, Line, check_argument, lines, split_macros
 
 BEFORE = ("_x-1", "_x-2", "_x-3", "_x-4", "_x-#")
@@ -38,7 +38,7 @@ _SCOPES = {"u": ("node",), "b": ("edge",), "*": ("node", "edge")}
 _FUNCTIONS = {"x": "column", "X": "lower", "t": "test", "T": "test", "m": "match", "M": "lower-match"}
 
 
-def parse_wapiti(text: str, columns: Columns, *, file: str = "<Wapiti patterns>") -> Program:
+def parse_wapiti(text: str, columns: Columns, *, file: str = "<Wapiti patterns>") -> TemplateProgram:
     """Compile the text of a Wapiti pattern file; `columns` gives the names of its column numbers."""
     builder = ProgramBuilder()
     for line in lines(text, file):

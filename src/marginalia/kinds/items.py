@@ -12,7 +12,7 @@ from marginalia.corpus.settings import DataSettings
 from marginalia.corpus.source import DataSource
 from marginalia.decode.model import TrainedModel
 from marginalia.errors import SettingsError
-from marginalia.features.program import Program
+from marginalia.features.program import TemplateProgram
 from marginalia.kinds.reader import ExampleReader, PhraseLists, Reading, check_explicit
 from marginalia.model import SavedModel
 
@@ -64,7 +64,7 @@ class ItemReader(ExampleReader):
             raise SettingsError(f"the model reads {', '.join(columns)}: give an item with --input FILE.")
         return {columns[0]: [text]}
 
-    def load_features(self, name: str, source: DataSource, lists: PhraseLists) -> Program:
+    def load_features(self, name: str, source: DataSource, lists: PhraseLists) -> TemplateProgram:
         """Over whole fields; the usual set looks at some values of each."""
         from marginalia.features.item_sets import load_item_features
 

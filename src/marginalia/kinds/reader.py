@@ -12,7 +12,7 @@ from marginalia.corpus.settings import DataSettings
 from marginalia.corpus.source import DataSource
 from marginalia.decode.model import TrainedModel
 from marginalia.errors import SettingsError
-from marginalia.features.program import Program
+from marginalia.features.program import TemplateProgram
 from marginalia.model import SavedModel
 
 
@@ -65,7 +65,7 @@ class ExampleReader(ABC):
         """The columns of an example that is given as a text."""
 
     @abstractmethod
-    def load_features(self, name: str, source: DataSource, lists: PhraseLists) -> Program:
+    def load_features(self, name: str, source: DataSource, lists: PhraseLists) -> TemplateProgram:
         """The templates of a set or a file, for the columns of training data."""
 
     def check_chosen(self, chosen: Mapping[str, object]) -> None:  # noqa: B027

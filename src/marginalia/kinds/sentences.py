@@ -11,7 +11,7 @@ from marginalia.corpus.settings import DataSettings
 from marginalia.corpus.source import DataSource
 from marginalia.decode.model import TrainedModel
 from marginalia.errors import DataError, SettingsError
-from marginalia.features.program import Program
+from marginalia.features.program import TemplateProgram
 from marginalia.kinds.reader import ExampleReader, PhraseLists, Reading, check_explicit
 from marginalia.model import SavedModel
 
@@ -79,7 +79,7 @@ class SentenceReader(ExampleReader):
                 raise DataError(f"TEXT: token {number}: found '{'/'.join(row)}', expected {form}")
         return {name: [row[i] for row in rows] for i, name in enumerate(columns)}
 
-    def load_features(self, name: str, source: DataSource, lists: PhraseLists) -> Program:
+    def load_features(self, name: str, source: DataSource, lists: PhraseLists) -> TemplateProgram:
         """With templates that look at phrase lists."""
         from marginalia.features.loading import load_features
 

@@ -2,18 +2,18 @@
 
 from marginalia.learn.api import calibrate, continued, fixed, source_for, train
 from marginalia.learn.calibration import calibrated
+from marginalia.learn.correction_report import CorrectionReport, Flip
 from marginalia.learn.labeler import Labeler
 from marginalia.learn.preparing import prepare
-from marginalia.learn.receipts import Flip, Receipt
 from marginalia.learn.recipe import TASKS, Recipe, make_recipe, recipe_with
 from marginalia.learn.training import Progress, Training
 
 __all__ = [
     "TASKS",
+    "CorrectionReport",
     "Flip",
     "Labeler",
     "Progress",
-    "Receipt",
     "Recipe",
     "Training",
     "calibrate",

@@ -15,8 +15,8 @@ from marginalia.features.dictionary import Dictionary, dictionary_of
 from marginalia.kinds import kind_of, load, model_of
 from marginalia.learn.calibration import calibrated
 from marginalia.learn.correcting import corrected
+from marginalia.learn.correction_report import CorrectionReport, report_correction
 from marginalia.learn.preparing import prepare
-from marginalia.learn.receipts import Receipt, receipt_of
 from marginalia.learn.recipe import TASKS, recipe_of, recipe_with
 from marginalia.learn.training import Progress, Training
 from marginalia.model import SavedModel
@@ -125,11 +125,11 @@ def fixed(
     margin: float = 1.0,
     check: DataSource | None = None,
     threads: int = 1,
-) -> tuple[SavedModel, Receipt]:
-    """A model that labels all examples as they are labelled, and the receipt of the correction."""
+) -> tuple[SavedModel, CorrectionReport]:
+    """A model that labels all examples as they are labelled, and the report of the correction."""
     saved, replaced = corrected(model, source, margin)
     blocks, label = ((), "") if check is None else (check.blocks(), check.layout.label)
-    return saved, receipt_of(model, model_of(saved), replaced, blocks, label, threads)
+    return saved, report_correction(model, model_of(saved), replaced, blocks, label, threads)
 
 
 def continued(

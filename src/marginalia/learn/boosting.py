@@ -14,7 +14,16 @@ import numpy.typing as npt
 from marginalia import _core
 from marginalia.config import Settings, setting
 from marginalia.learn.margins import given_weights, margins_of
-from marginalia.learn.run import Batch, Batches, Counts, LearnerRun, Round, Setup, State, checked_count
+from marginalia.learn.run import (
+    Batches,
+    Counts,
+    LearnerRun,
+    Round,
+    RunContext,
+    State,
+    TrainingBatch,
+    checked_count,
+)
 
 Vector = npt.NDArray[np.float64]
 
@@ -35,7 +44,7 @@ _LARGEST = 1e30  # what no weight of the sum may come near: floats end at 3e38
 _SUM, _START = "sum.", "start."
 
 
-def confidence_of(logs: Vector, margins: Vector, most: float = np.inf) -> float:
+def round_weight(logs: Vector, margins: Vector, most: float = np.inf) -> float:
     """The factor of a round: where Z(α) = Σ w e^(-αd) is least on [0, 2ᾱ]; 0 if the round is of no use.
 
     `logs` are the logarithms of the weights w, which sum to 1; `margins` are d. Where nothing is wrong Z
@@ -79,8 +88,8 @@ class Boosting:
 
     has_mistakes = True
 
-    def __init__(self, setup: Setup, rounds: int, make: Callable[[], LearnerRun]) -> None:
-        self._setup, self._make = setup, make
+    def __init__(self, context: RunContext, rounds: int, make: Callable[[], LearnerRun]) -> None:
+        self._setup, self._make = context, make
         self._batches: Batches | None = None
         self._start: _core.SparseRows | None = None
         self._sum: _core.SparseRows | None = None  # of all rounds, each times its confidence
@@ -108,12 +117,12 @@ class Boosting:
         self._batches = batches
         self._learner.prepare(batches)
 
-    def learn(self, batch: Batch, counts: Counts) -> Iterator[Counts]:
+    def learn(self, batch: TrainingBatch, counts: Counts) -> Iterator[Counts]:
         """The learner of the round, with the weights of the examples as learning ratios."""
         self.round = Round(self._rounds + 1)
         yield from self._learner.learn(replace(batch, sample_weights=self._ratios(batch)), counts)
 
-    def _ratios(self, batch: Batch) -> Vector:
+    def _ratios(self, batch: TrainingBatch) -> Vector:
         """Weights with the mean of those that were given, so that settings such as C keep their meaning."""
         if self._logs is None:
             return batch.sample_weights
@@ -136,7 +145,7 @@ class Boosting:
         logs = _logs_of(given, total) if self._logs is None else self._logs
         # The ratios summed to `total`. Had they been the weights, which sum to 1, so much less was learned.
         margins = margins / total if total > 0 else margins
-        alpha = confidence_of(logs, margins, _LARGEST / max(rows.norm, 1.0)) if total > 0 else 0.0
+        alpha = round_weight(logs, margins, _LARGEST / max(rows.norm, 1.0)) if total > 0 else 0.0
         if alpha > 0:
             factor = alpha / total
             together, factors = ([self._sum, rows], [1.0, factor]) if self._sum else ([rows], [factor])
@@ -156,10 +165,10 @@ class Boosting:
     def _measured(self, rows: _core.SparseRows) -> tuple[Vector, Vector]:
         """The margins of all examples under these weights, and their weights as given."""
         assert self._batches is not None
-        setup = self._setup
+        context = self._setup
         found = [
             (margins, given_weights(batch))
-            for batch, margins in margins_of(setup.structure, rows, self._batches(), setup.threads)
+            for batch, margins in margins_of(context.structure, rows, self._batches(), context.threads)
         ]
         margins, given = (np.concatenate(parts) for parts in zip(*found, strict=True))
         return margins, given
@@ -178,7 +187,7 @@ class Boosting:
     def voters(self) -> None:
         """Nobody votes."""
 
-    def lessons(self) -> None:
+    def provenance(self) -> None:
         """Nobody keeps them."""
 
     def start_from(self, rows: _core.SparseRows) -> None:

@@ -29,7 +29,7 @@ _STEPS = 12  # the factor 16 between the neighbours of a grid point becomes less
 _SURE = 1e-6  # a probability of 0 or 1 that is wrong must not cost infinitely much
 
 
-class HeldOut:
+class HeldOutAnswers:
     """Held-out data with a model's outputs."""
 
     def __init__(self, model: TrainedModel, blocks: Iterable[Block], label: str, threads: int = 1) -> None:
@@ -102,7 +102,7 @@ def calibrated(
     on_step: Callable[[float], object] = lambda done: None,
 ) -> Own:
     """The model with a temperature that fits labelled blocks; `on_step` hears what share is done, at most."""
-    held_out = HeldOut(model, blocks, label, threads)
+    held_out = HeldOutAnswers(model, blocks, label, threads)
     tried: list[float] = []
 
     def loss(temperature: float) -> float:

@@ -34,7 +34,7 @@ from marginalia.learn.warm import WarmStart
 from marginalia.model import SavedModel, phrases_of
 from marginalia.model.corrections import Changed, shown_tokens, with_correction
 from marginalia.model.freezing import frozen_arrays
-from marginalia.model.provenance import moved_lessons
+from marginalia.model.provenance import moved_provenance
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +55,7 @@ _LARGE = 1000.0  # values of attributes that may be why rounds do not suffice
 _SHOWN = 12  # tokens of an example in messages
 
 
-class Example(NamedTuple):
+class LabelledExample(NamedTuple):
     """What is labelled at once: its columns, the labels that are right, in the model's own scheme, and what
     the model said instead."""
 
@@ -107,7 +107,7 @@ def _typical(saved: SavedModel) -> float:
     return float(np.sqrt(np.mean(weights**2))) if weights.size else 1.0
 
 
-def _examples(tagger: TrainedModel, source: DataSource) -> tuple[list[Example], list[str]]:
+def _examples(tagger: TrainedModel, source: DataSource) -> tuple[list[LabelledExample], list[str]]:
     """The examples of a corpus, and all labels: the model's and new ones."""
     saved, found = tagger.saved, []
     settings = saved.settings_as(DataSettings)
@@ -125,7 +125,9 @@ def _examples(tagger: TrainedModel, source: DataSource) -> tuple[list[Example], 
                 columns = {name: sentence.columns[name] for name in sorted(tagger.feature_columns)}
                 columns = json.loads(json.dumps(columns, sort_keys=True))  # as the file will have them
                 right = [names[i] for i in ids[first:last].tolist()]
-                found.append(Example(columns, right, [saved.labels[i] for i in said[first:last].tolist()]))
+                found.append(
+                    LabelledExample(columns, right, [saved.labels[i] for i in said[first:last].tolist()])
+                )
     if not found:
         raise DataError("found no labelled sentences, expected at least one", file=source.name)
     return _without_doubles(found), _completed(numbering.labels, saved)
@@ -136,9 +138,9 @@ def _bare(tagger: TrainedModel, block: Block) -> Block:
     return pack(block.sentences(), tagger.feature_columns)
 
 
-def _without_doubles(examples: Sequence[Example]) -> list[Example]:
+def _without_doubles(examples: Sequence[LabelledExample]) -> list[LabelledExample]:
     """Each example once; the same one with different labels is refused."""
-    found: dict[str, Example] = {}
+    found: dict[str, LabelledExample] = {}
     for number, example in enumerate(examples, 1):
         if found.setdefault(example.key, example).labels != example.labels:
             raise DataError(f"example {number} is the same as an earlier one, but has other labels")
@@ -150,13 +152,15 @@ def _completed(labels: Sequence[str], saved: SavedModel) -> list[str]:
     return list(dict.fromkeys([*labels, *labels_for(labels[len(saved.labels) :], saved.encoding)]))
 
 
-def _earlier(saved: SavedModel, examples: Sequence[Example]) -> tuple[list[Example], list[float], int]:
+def _earlier(
+    saved: SavedModel, examples: Sequence[LabelledExample]
+) -> tuple[list[LabelledExample], list[float], int]:
     """The examples of earlier corrections that still hold, the margin of each, and how many of them the new
     ones contradict."""
-    found: dict[str, tuple[Example, float]] = {}
+    found: dict[str, tuple[LabelledExample, float]] = {}
     for record in saved.corrections:
         for one in record["examples"]:
-            example = Example(one["columns"], one["labels"], one["said"])
+            example = LabelledExample(one["columns"], one["labels"], one["said"])
             found[example.key] = example, record["margin"]
     forgotten = 0
     for example in examples:
@@ -168,7 +172,7 @@ def _earlier(saved: SavedModel, examples: Sequence[Example]) -> tuple[list[Examp
 class _Teacher:
     """The finished weights of a model as ones to learn, and examples to learn them from."""
 
-    def __init__(self, saved: SavedModel, labels: list[str], examples: Sequence[Example]) -> None:
+    def __init__(self, saved: SavedModel, labels: list[str], examples: Sequence[LabelledExample]) -> None:
         self._saved, self._labels, self._examples = saved, labels, examples
         kind = STRUCTURES[saved.structure]
         # Every feature of an example may get a weight, and none is hidden.
@@ -180,8 +184,8 @@ class _Teacher:
         warm.seed(self._index)
         self._known = len(self._index) + 1
         columns = tuple(examples[0].columns)
-        program = kind.compile(saved.program, columns, phrases_of(saved))
-        extraction = kind.extraction(program, self._index, options)
+        extractor = kind.compile(saved.program, columns, phrases_of(saved))
+        extraction = kind.extraction(extractor, self._index, options)
         structure = kind.training(labels, saved.encoding, options, saved.program, extraction)
         self._rows = extraction.examples()
         extraction.add(self._rows, _packed(examples, columns).table, grow=True)
@@ -213,7 +217,7 @@ class _Teacher:
         for _ in range(rounds):
             updates, missing = 0, 0.0
             for margin in dict.fromkeys(margins):
-                rule = _core.Rule.correction(margin, self._local)
+                rule = _core.UpdateRule.correction(margin, self._local)
                 order = np.flatnonzero(wanted == margin).astype(np.uint32)
                 counts = self._batch.learn(self._table, rule, order, 0, np.zeros(0))
                 updates, missing = updates + int(counts["updates"]), missing + counts["loss"]
@@ -244,7 +248,7 @@ class _Teacher:
             f"as {other}{why}"
         )
 
-    def _text(self, example: Example) -> str:
+    def _text(self, example: LabelledExample) -> str:
         """An example as people know it: its first tokens."""
         tokens = shown_tokens(self._saved, example.columns)
         return " ".join(tokens[:_SHOWN]) + (" …" if len(tokens) > _SHOWN else "")
@@ -255,7 +259,7 @@ class _Teacher:
         frozen = frozen_arrays(self._table.current, self._index, self._width, known=self._known)
         gone = {"narrow", "wide", "edge"}
         arrays = {name: array for name, array in saved.arrays.items() if name not in gone} | frozen
-        arrays |= moved_lessons(saved, arrays["keys"], self._width)
+        arrays |= moved_provenance(saved, arrays["keys"], self._width)
         return replace(saved, labels=tuple(labels), arrays=arrays), self._changed(frozen["keys"])
 
     def _changed(self, keys: npt.NDArray[np.uint64]) -> Changed:
@@ -273,7 +277,7 @@ class _Teacher:
         return Changed(by_row[rows], outputs, old[moved], new[moved], added)
 
 
-def _packed(examples: Sequence[Example], columns: tuple[str, ...]) -> Block:
+def _packed(examples: Sequence[LabelledExample], columns: tuple[str, ...]) -> Block:
     records = [Sentence(example.columns, document=n) for n, example in enumerate(examples)]
     try:
         return pack(records, columns)
@@ -281,14 +285,14 @@ def _packed(examples: Sequence[Example], columns: tuple[str, ...]) -> Block:
         raise ModelError(f"the examples of the model's corrections cannot be used: {error}") from error
 
 
-def _large(example: Example) -> str:
+def _large(example: LabelledExample) -> str:
     """Values that are so large that smaller ones hardly count beside them, as part of a message."""
     values = (abs(v) for token in example.columns.get(ATTRIBUTES, ()) for v in token.values())
     largest = max(values, default=0.0)
     return f" (it has attributes with values of up to {largest:g}: bring them near 1)" * (largest > _LARGE)
 
 
-def _ids(examples: Sequence[Example], labels: Sequence[str]) -> npt.NDArray[np.int32]:
+def _ids(examples: Sequence[LabelledExample], labels: Sequence[str]) -> npt.NDArray[np.int32]:
     numbers = {label: number for number, label in enumerate(labels)}
     try:
         return np.array([numbers[label] for one in examples for label in one.labels], np.int32)
@@ -319,7 +323,7 @@ def _side_by_side(*states: State) -> tuple[npt.NDArray[np.int64], list[npt.NDArr
     return codes, values
 
 
-def _check_result(taught: SavedModel, examples: Sequence[Example]) -> None:
+def _check_result(taught: SavedModel, examples: Sequence[LabelledExample]) -> None:
     """The promise is kept: the model as it will be saved gives the right labels."""
     block = _packed(examples, tuple(examples[0].columns))
     found = STRUCTURES[taught.structure].decoder(taught).best(block)
@@ -331,7 +335,7 @@ def lead_of(tagger: TrainedModel, number: int) -> float:
     """By how much the right outputs of a correction exceed all others in score, at least."""
     leads = []
     for one in tagger.saved.corrections[number]["examples"]:
-        example = Example(one["columns"], one["labels"], one["said"])
+        example = LabelledExample(one["columns"], one["labels"], one["said"])
         block, right = _packed([example], tuple(example.columns)), _ids([example], tagger.saved.labels)
         outputs = tagger.decoder.k_best(block, 0, 2)
         others = [score for ids, score in outputs if (ids != right).any()]

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from marginalia import _core
 from marginalia.corpus.coder import LabelCoder, LabelSet, start_numbering
 from marginalia.corpus.source import DataSource
-from marginalia.decode.structures import Extraction, StructureInTraining
+from marginalia.decode.structures import Extraction, TrainingStructure
 from marginalia.errors import DataError
 from marginalia.learn.provenance import Origins, ProvenanceSettings
 from marginalia.learn.recipe import Recipe
@@ -106,7 +106,7 @@ def label_set(warm: WarmStart) -> LabelSet:
 class TrainingSet:
     """Examples with their gold outputs: kept in memory, or extracted again in each pass of a stream."""
 
-    def __init__(self, source: DataSource, read: ReadData, structure: StructureInTraining) -> None:
+    def __init__(self, source: DataSource, read: ReadData, structure: TrainingStructure) -> None:
         self.sentences, self.tokens, self.units = read.sentences, read.tokens, read.units
         self.fingerprint, self.origins, self.index = read.fingerprint, read.origins, read.index
         self._coder, self._extraction, self._structure = read.coder, read.extraction, structure

@@ -12,7 +12,7 @@ from marginalia import _core
 from marginalia.corpus.coder import LabelCoder, number_labels
 from marginalia.corpus.partial import SCORED, refuse_open
 from marginalia.corpus.source import DataSource
-from marginalia.decode.structures import Extraction, StructureInTraining
+from marginalia.decode.structures import Extraction, TrainingStructure
 from marginalia.decode.threads import in_order
 from marginalia.errors import DataError
 from marginalia.kinds import OutputKind
@@ -44,7 +44,7 @@ class DevSet:
 
     def score(
         self,
-        structure: StructureInTraining,
+        structure: TrainingStructure,
         rows: _core.SparseRows,
         threads: int,
         voters: tuple[_core.Votes, int] | None = None,

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from marginalia import _core
-from marginalia.decode.structures import StructureInTraining
+from marginalia.decode.structures import TrainingStructure
 from marginalia.learn.margins import given_weights, margins_of
 from marginalia.learn.online import OnlineSettings
 from marginalia.learn.recipe import Recipe
-from marginalia.learn.run import Batch, Counts, Round
+from marginalia.learn.run import Counts, Round, TrainingBatch
 
 
 def summary_of(total: Counts) -> dict[str, Any]:
@@ -25,7 +25,7 @@ def summary_of(total: Counts) -> dict[str, Any]:
 
 
 def margin_of(
-    structure: StructureInTraining, rows: _core.SparseRows, batches: Iterator[Batch], threads: int
+    structure: TrainingStructure, rows: _core.SparseRows, batches: Iterator[TrainingBatch], threads: int
 ) -> dict[str, Any]:
     """By how much gold outputs beat the best wrong ones on the training data.
 

@@ -12,10 +12,10 @@ from marginalia.decode.settings import SearchSettings
 from marginalia.errors import SettingsError
 from marginalia.learn.boosting import Boosting
 from marginalia.learn.costs import CostSettings
+from marginalia.learn.ensembles import MakeRun, MeanStart, Mixing, ShuffleAverage
 from marginalia.learn.likelihood import LikelihoodPatience, LikelihoodRun, PriorSettings
 from marginalia.learn.online import OnlineOptions, OnlineRun, OnlineSettings, checked
-from marginalia.learn.run import LearnerRun, LearnerSettings, Setup
-from marginalia.learn.several import MakeRun, MeanStart, Mixing, ShuffleAverage
+from marginalia.learn.run import LearnerRun, LearnerSettings, RunContext
 
 L = TypeVar("L", bound=LearnerSettings)
 _PASSES, _MOST_PASSES = "Passes over the training data.", 100_000
@@ -32,7 +32,7 @@ class Learner(Generic[L]):
 
     help: str
     record: type[L]
-    run: Callable[[Setup, L], LearnerRun]
+    run: Callable[[RunContext, L], LearnerRun]
     needs: frozenset[str]
     resolve: Callable[[L], L] = lambda settings: settings
     has_loss: bool = True
@@ -45,8 +45,8 @@ class Learner(Generic[L]):
 
 
 def _online(
-    setup: Setup,
-    rule: _core.Rule,
+    context: RunContext,
+    rule: _core.UpdateRule,
     settings: OnlineSettings,
     *,
     tolerance: float = 0.0,
@@ -56,25 +56,25 @@ def _online(
 
     def make(member: int) -> OnlineRun:
         options = OnlineOptions.of(settings, tolerance=tolerance, variances=variances)
-        return OnlineRun(setup, rule, options, member=member)
+        return OnlineRun(context, rule, options, member=member)
 
     def make_all() -> LearnerRun:
-        run = _several(setup, settings, make)
-        return MeanStart(setup, make, settings.bpm_init, run) if settings.bpm_init else run
+        run = _ensemble(context, settings, make)
+        return MeanStart(context, make, settings.bpm_init, run) if settings.bpm_init else run
 
-    return Boosting(setup, settings.boost, make_all) if settings.boost else make_all()
+    return Boosting(context, settings.boost, make_all) if settings.boost else make_all()
 
 
-def _several(setup: Setup, settings: OnlineSettings, make: MakeRun) -> LearnerRun:
+def _ensemble(context: RunContext, settings: OnlineSettings, make: MakeRun) -> LearnerRun:
     if settings.shuffle_average > 1:
-        return ShuffleAverage(setup, make, settings.shuffle_average, settings.shuffle_mean)
-    if settings.parallel == "mix" and setup.threads > 1:
-        return Mixing(setup, make)
+        return ShuffleAverage(context, make, settings.shuffle_average, settings.shuffle_mean)
+    if settings.parallel == "mix" and context.threads > 1:
+        return Mixing(context, make)
     return make(0)
 
 
-def _perceptron(setup: Setup, settings: OnlineSettings) -> LearnerRun:
-    return _online(setup, _core.Rule.perceptron(), settings)
+def _perceptron(context: RunContext, settings: OnlineSettings) -> LearnerRun:
+    return _online(context, _core.UpdateRule.perceptron(), settings)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,8 +91,8 @@ class MarginSettings(OnlineSettings):
     )
 
 
-def _margin(setup: Setup, settings: MarginSettings) -> LearnerRun:
-    return _online(setup, _core.Rule.margin(settings.C), settings, tolerance=settings.tolerance)
+def _margin(context: RunContext, settings: MarginSettings) -> LearnerRun:
+    return _online(context, _core.UpdateRule.margin(settings.C), settings, tolerance=settings.tolerance)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,8 +104,8 @@ class PassiveAggressiveSettings(CostSettings, OnlineSettings):
     variant: str = setting("I", "PA without C (0), PA-I or PA-II.", choices=("0", "I", "II"))
 
 
-def _passive_aggressive(setup: Setup, settings: PassiveAggressiveSettings) -> LearnerRun:
-    return _online(setup, _core.Rule.passive_aggressive(settings.variant, settings.C), settings)
+def _passive_aggressive(context: RunContext, settings: PassiveAggressiveSettings) -> LearnerRun:
+    return _online(context, _core.UpdateRule.passive_aggressive(settings.variant, settings.C), settings)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,8 +116,8 @@ class ArowSettings(CostSettings, OnlineSettings):
     r: float = setting(1.0, "How much a weight's variance resists to one example.", 1e-12, 1e12)
 
 
-def _arow(setup: Setup, settings: ArowSettings) -> LearnerRun:
-    return _online(setup, _core.Rule.arow(settings.r), settings, variances=True)
+def _arow(context: RunContext, settings: ArowSettings) -> LearnerRun:
+    return _online(context, _core.UpdateRule.arow(settings.r), settings, variances=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,19 +168,19 @@ def _resolve_crf(settings: CrfSettings) -> CrfSettings:
     return replace(settings, passes=settings.passes or usual)
 
 
-def _crf(setup: Setup, settings: CrfSettings) -> LearnerRun:
+def _crf(context: RunContext, settings: CrfSettings) -> LearnerRun:
     if settings.algorithm == "lbfgs":
-        return LikelihoodRun(setup, settings)
-    rule = _core.Rule.gradient(settings.rate, settings.decay, setup.sentences, False)
+        return LikelihoodRun(context, settings)
+    rule = _core.UpdateRule.gradient(settings.rate, settings.decay, context.sentences, False)
     kind = "l1-signed" if settings.l1 else "l2"
-    share = (settings.l1 or settings.l2) / setup.sentences  # what of the prior falls on one example
+    share = (settings.l1 or settings.l2) / context.sentences  # what of the prior falls on one example
     if kind == "l2" and max(settings.rate, 1.0) * share >= 1.0:  # a step would turn all weights around
         raise SettingsError(
-            f"setting 'l2': found {settings.l2} for {setup.sentences} examples and the rate "
+            f"setting 'l2': found {settings.l2} for {context.sentences} examples and the rate "
             f"{settings.rate}, expected less: with algorithm=sgd, l2 and rate * l2 must be below the "
             "number of examples."
         )
-    return OnlineRun(setup, rule, OnlineOptions(penalty=(kind, share), support=settings.support))
+    return OnlineRun(context, rule, OnlineOptions(penalty=(kind, share), support=settings.support))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -196,8 +196,8 @@ class MaxentSettings(PriorSettings, SearchSettings, LikelihoodPatience):
         return (self.prior,)
 
 
-def _maxent(setup: Setup, settings: MaxentSettings) -> LearnerRun:
-    return LikelihoodRun(setup, settings, local=True)
+def _maxent(context: RunContext, settings: MaxentSettings) -> LearnerRun:
+    return LikelihoodRun(context, settings, local=True)
 
 
 LEARNERS: dict[str, Learner[Any]] = {
@@ -205,7 +205,7 @@ LEARNERS: dict[str, Learner[Any]] = {
         "Collins' perceptron, averaged",
         OnlineSettings,
         _perceptron,
-        _core.Rule.perceptron().needs,
+        _core.UpdateRule.perceptron().needs,
         checked,
         has_loss=False,
         goes_on=True,
@@ -214,7 +214,7 @@ LEARNERS: dict[str, Learner[Any]] = {
         "the perceptron, which also learns from close second bests",
         MarginSettings,
         _margin,
-        _core.Rule.margin(1.0).needs,
+        _core.UpdateRule.margin(1.0).needs,
         checked,
         has_loss=False,
         goes_on=True,
@@ -223,7 +223,7 @@ LEARNERS: dict[str, Learner[Any]] = {
         "passive-aggressive: the smallest change that makes the example right",
         PassiveAggressiveSettings,
         _passive_aggressive,
-        _core.Rule.passive_aggressive("I", 1.0).needs,
+        _core.UpdateRule.passive_aggressive("I", 1.0).needs,
         checked,
         goes_on=True,
     ),
@@ -231,7 +231,7 @@ LEARNERS: dict[str, Learner[Any]] = {
         "adaptive: weights that were seen often move less",
         ArowSettings,
         _arow,
-        _core.Rule.arow(1.0).needs,
+        _core.UpdateRule.arow(1.0).needs,
         checked,
         goes_on=True,
     ),
@@ -239,13 +239,13 @@ LEARNERS: dict[str, Learner[Any]] = {
         "maximum entropy: each label a choice given those before it",
         MaxentSettings,
         _maxent,
-        _core.Rule.gradient(0.1, 1.0, 1, True).needs,
+        _core.UpdateRule.gradient(0.1, 1.0, 1, True).needs,
     ),
     "crf": Learner(
         "conditional random field: probabilities of whole outputs",
         CrfSettings,
         _crf,
-        _core.Rule.gradient(0.1, 1.0, 1, False).needs,
+        _core.UpdateRule.gradient(0.1, 1.0, 1, False).needs,
         _resolve_crf,
     ),
 }

@@ -18,7 +18,7 @@ from marginalia import _core
 from marginalia.config import Settings, setting
 from marginalia.decode.threads import in_order
 from marginalia.errors import ModelError
-from marginalia.learn.run import Batch, Batches, Counts, LearnerSettings, Setup, State
+from marginalia.learn.run import Batches, Counts, LearnerSettings, RunContext, State, TrainingBatch
 
 Vector = npt.NDArray[np.float64]
 
@@ -78,9 +78,9 @@ class LikelihoodRun:
     round = None
     has_mistakes = False
 
-    def __init__(self, setup: Setup, settings: PriorSettings, *, local: bool = False) -> None:
-        self._setup, self._settings, self._local = setup, settings, local
-        self._room = _core.WeightTable(len(setup.index) + 1, setup.structure.constants)
+    def __init__(self, context: RunContext, settings: PriorSettings, *, local: bool = False) -> None:
+        self._setup, self._settings, self._local = context, settings, local
+        self._room = _core.WeightTable(len(context.index) + 1, context.structure.constants)
         self._resumed: State | None = None
         self._values: list[float] = []
         self.converged = False
@@ -88,7 +88,7 @@ class LikelihoodRun:
     def voters(self) -> None:
         """Nobody votes."""
 
-    def lessons(self) -> None:
+    def provenance(self) -> None:
         """Nobody keeps them."""
 
     def start_from(self, rows: _core.SparseRows) -> None:
@@ -170,7 +170,7 @@ class LikelihoodRun:
         digest.update(repr([float(self._settings.l1), float(self._settings.l2)]).encode())
         return np.frombuffer(digest.digest(), np.uint8)
 
-    def learn(self, batch: Batch, counts: Counts) -> Iterator[Counts]:
+    def learn(self, batch: TrainingBatch, counts: Counts) -> Iterator[Counts]:
         """Add the expectations of the examples."""
         examples = self._setup.structure.batch(batch.examples)
         bounds = np.linspace(0, batch.examples.sentences, _PARTS + 1).astype(int).tolist()

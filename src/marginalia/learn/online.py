@@ -1,4 +1,4 @@
-"""Online learners at work: a rule, its weights and its steps. The rules are in core/learn/rules.hpp, the
+"""Online learners at work: a rule, its weights and its steps. The rules are in core/learn/update_rules.hpp, the
 formulas in docs/learners.md and docs/regularisers.md."""
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from marginalia.learn.boosting import BoostSettings
 from marginalia.learn.provenance import ProvenanceSettings
 from marginalia.learn.regularisers import NOTHING_HIDDEN, Hidden, RegulariserSettings
 from marginalia.learn.run import (
-    Batch,
     Batches,
     Counts,
     LearnerSettings,
-    Setup,
+    RunContext,
     State,
+    TrainingBatch,
     checked_count,
     rows_of_cells,
 )
@@ -136,13 +136,15 @@ class OnlineRun:
     extra_passes = 0
     round = None
 
-    def __init__(self, setup: Setup, rule: _core.Rule, options: OnlineOptions, *, member: int = 0) -> None:
-        self._setup, self._rule, self._options, self._member = setup, rule, options, member
+    def __init__(
+        self, context: RunContext, rule: _core.UpdateRule, options: OnlineOptions, *, member: int = 0
+    ) -> None:
+        self._setup, self._rule, self._options, self._member = context, rule, options, member
         self.has_mistakes = options.support is None  # a rule that follows gradients looks for no outputs
         self._vote = options.average == "vote"
         self.weights = _core.WeightTable(
-            len(setup.index) + 1,
-            setup.structure.constants,
+            len(context.index) + 1,
+            context.structure.constants,
             *options.penalty,
             options.variances,
             self._vote,
@@ -150,7 +152,7 @@ class OnlineRun:
         )
         self.step = 0
         self._slice = _SMALLEST_SLICE
-        self._settling = _Settling(options.tolerance)
+        self._convergence = _ConvergenceTest(options.tolerance)
         self.converged = False
 
     def prepare(self, batches: Batches) -> None:
@@ -161,7 +163,7 @@ class OnlineRun:
             examples = self._setup.structure.batch(batch.examples)
             examples.make_room(self.weights, self._options.support == "all")
 
-    def learn(self, batch: Batch, counts: Counts) -> Iterator[Counts]:
+    def learn(self, batch: TrainingBatch, counts: Counts) -> Iterator[Counts]:
         """One visit to each example; yields the running counts several times a second."""
         examples = self._setup.structure.batch(batch.examples)
         order, done = batch.order(self._member), 0
@@ -197,13 +199,13 @@ class OnlineRun:
 
     def end_pass(self, counts: Counts) -> None:
         """Pays the penalties that are due and looks whether anything still changes."""
-        self.weights.settle(self.step)
+        self.weights.catch_up(self.step)
         idle = self.has_mistakes and counts.updates == 0  # but for dropout and penalties, for ever
-        self.converged = self._settling.is_over(counts) or idle
+        self.converged = self._convergence.is_over(counts) or idle
 
     def finished(self) -> _core.SparseRows:
         """The weights to use if training ended now."""
-        self.weights.settle(self.step)
+        self.weights.catch_up(self.step)
         if self._averages:
             return self.weights.averaged(self.step)
         return self.weights.current.copy()
@@ -212,9 +214,11 @@ class OnlineRun:
     def _averages(self) -> bool:
         return self._options.average != "none"
 
-    def lessons(self) -> _core.Lessons | None:
+    def provenance(self) -> _core.Provenance | None:
         """What each example has of the finished weights."""
-        return self.weights.lessons(self.step if self._averages else 0) if self._options.provenance else None
+        return (
+            self.weights.provenance(self.step if self._averages else 0) if self._options.provenance else None
+        )
 
     def voters(self) -> tuple[_core.WeightTable, int] | None:
         """All versions of the weights so far, if they vote."""
@@ -227,7 +231,7 @@ class OnlineRun:
     def state(self) -> State:
         """Weights with what averaging and penalties know of them, and the step count."""
         state: State = self.weights.state()
-        return state | {"step": np.array([self.step], np.uint64), "errors": self._settling.state()}
+        return state | {"step": np.array([self.step], np.uint64), "errors": self._convergence.state()}
 
     def resume(self, state: State) -> None:
         """Go on from there."""
@@ -239,7 +243,7 @@ class OnlineRun:
             )
         if "step" in state:
             self.step = checked_count(state["step"])
-            self._settling.resume(state["errors"])
+            self._convergence.resume(state["errors"])
 
 
 def _first_changes(state: State) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.float32]]:
@@ -250,7 +254,7 @@ def _first_changes(state: State) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np
     return np.ascontiguousarray(places.reshape(-1)), np.ascontiguousarray(weights[weights != 0])
 
 
-class _Settling:
+class _ConvergenceTest:
     """Whether the training error has stopped to change: by less than `tolerance`, relative, three times."""
 
     def __init__(self, tolerance: float) -> None:

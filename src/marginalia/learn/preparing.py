@@ -12,10 +12,10 @@ from marginalia.corpus.blocks import ATTRIBUTES
 from marginalia.corpus.coder import LabelCoder
 from marginalia.corpus.source import Data, DataSource
 from marginalia.corpus.tokenizers import tokenizer_of
-from marginalia.decode.structures import STRUCTURES, StructureInTraining
+from marginalia.decode.structures import STRUCTURES, TrainingStructure
 from marginalia.errors import DataError, SettingsError
 from marginalia.features.compiling import load_phrases
-from marginalia.features.program import EXPLICIT, Program
+from marginalia.features.program import EXPLICIT, TemplateProgram
 from marginalia.kinds import kind_of
 from marginalia.kinds.reader import PhraseLists
 from marginalia.learn.costs import costs_of
@@ -24,7 +24,7 @@ from marginalia.learn.dev import DevSet
 from marginalia.learn.learners import LEARNERS
 from marginalia.learn.recipe import Recipe, check_start
 from marginalia.learn.regularisers import RegulariserSettings
-from marginalia.learn.run import Setup
+from marginalia.learn.run import RunContext
 from marginalia.learn.samples import SampleWeights, class_weights_of
 from marginalia.learn.training import Training, TrainingParts
 from marginalia.learn.warm import WarmStart
@@ -45,7 +45,7 @@ def prepare(
     source = _training_source(source, recipe, start)
     held_out, started = None if dev is None else source.like(dev), time.perf_counter()
     warm = None if start is None else WarmStart(start)
-    features = _features_of(recipe, source) if start is None else Features.of(start)
+    features = _features_of(recipe, source) if start is None else PreparedFeatures.of(start)
     for data in (source, held_out):
         _check_attributes(features.program, data)
     read = read_data(source, recipe, features.for_training(recipe, source.layout), warm, labels)
@@ -62,8 +62,8 @@ def prepare(
     samples = SampleWeights(
         sample_weights, class_weights_of(recipe.settings.data, read.coder.labels), examples.units
     )
-    setup = _setup_of(recipe, read, structure, max(threads, 1))
-    run = LEARNERS[recipe.learner].run(setup, recipe.settings.learner)
+    context = _context_of(recipe, read, structure, max(threads, 1))
+    run = LEARNERS[recipe.learner].run(context, recipe.settings.learner)
     kind = kind_of(recipe.structure)
     extraction = features.extraction(recipe, source.layout)(examples.index)
     dev_set = None if held_out is None else DevSet(kind, held_out, extraction, read.coder)
@@ -77,12 +77,12 @@ def prepare(
             coder=read.coder,
             examples=examples,
             samples=samples,
-            setup=setup,
+            context=context,
             run=run,
             dev=dev_set,
             start=start,
             passes_before=passes,
-            notes=[*notes, *_notes_of(recipe, read.coder, setup.threads, start)],
+            notes=[*notes, *_notes_of(recipe, read.coder, context.threads, start)],
         ),
         started,
     )
@@ -104,14 +104,14 @@ def _training_source(source: DataSource, recipe: Recipe, start: SavedModel | Non
 
 
 @dataclass(frozen=True, eq=False)
-class Features:
+class PreparedFeatures:
     """Templates with the phrases that they look for."""
 
-    program: Program
+    program: TemplateProgram
     phrases: dict[str, _core.PhraseSet]
 
     @classmethod
-    def of(cls, start: SavedModel) -> Features:
+    def of(cls, start: SavedModel) -> PreparedFeatures:
         """Those of a model to begin with."""
         return cls(start.program, phrases_of(start))
 
@@ -130,7 +130,7 @@ class Features:
         return replace(self, phrases=self.phrases | thinned).extraction(recipe, layout)
 
 
-def _features_of(recipe: Recipe, source: DataSource) -> Features:
+def _features_of(recipe: Recipe, source: DataSource) -> PreparedFeatures:
     layout, structure = source.layout, STRUCTURES[recipe.structure]
     if layout.format == "crfsuite":
         program = _explicit(recipe)
@@ -141,10 +141,10 @@ def _features_of(recipe: Recipe, source: DataSource) -> Features:
     phrases = load_phrases(program)
     if recipe.dictionary is not None:
         phrases |= recipe.dictionary.lists(tokenizer_of(layout.format, layout.options))
-    return Features(program, phrases)
+    return PreparedFeatures(program, phrases)
 
 
-def _explicit(recipe: Recipe) -> Program:
+def _explicit(recipe: Recipe) -> TemplateProgram:
     """The features are those of the data; others that were asked for are refused."""
     if recipe.own_features and (recipe.features != ATTRIBUTES or recipe.lists or recipe.dictionary):
         raise SettingsError(
@@ -154,7 +154,7 @@ def _explicit(recipe: Recipe) -> Program:
     return EXPLICIT
 
 
-def _check_attributes(program: Program, source: DataSource | None) -> None:
+def _check_attributes(program: TemplateProgram, source: DataSource | None) -> None:
     """Data and features are both of explicit attributes, or both of columns."""
     if source is None or program.explicit == (source.layout.format == "crfsuite"):
         return
@@ -164,15 +164,15 @@ def _check_attributes(program: Program, source: DataSource | None) -> None:
     raise DataError(f"found data with {found}, expected {expected}, as the features need", file=source.name)
 
 
-def _fitted(recipe: Recipe, program: Program, coder: LabelCoder) -> tuple[Recipe, list[str]]:
+def _fitted(recipe: Recipe, program: TemplateProgram, coder: LabelCoder) -> tuple[Recipe, list[str]]:
     """The recipe with settings that the data decide, and what users should know of it."""
     own, notes = STRUCTURES[recipe.structure].fit_settings(recipe.settings.structure, coder.lengths)
     left_out = [f"left out for want of columns: {line}" for line in program.left_out]
     return replace(recipe, settings=replace(recipe.settings, structure=own)), [*left_out, *notes]
 
 
-def _setup_of(recipe: Recipe, read: ReadData, structure: StructureInTraining, threads: int) -> Setup:
-    return Setup(
+def _context_of(recipe: Recipe, read: ReadData, structure: TrainingStructure, threads: int) -> RunContext:
+    return RunContext(
         structure,
         read.index,
         list(read.coder.labels),

@@ -1,5 +1,5 @@
 """Which examples taught a weight: settings, and where examples come from. The sums are in
-core/weights/lessons.hpp, the formulas in docs/provenance.md."""
+core/weights/provenance.hpp, the formulas in docs/provenance.md."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ class ProvenanceSettings(Settings):
     provenance: bool = setting(
         False, "Keep in the model which training examples taught each weight, and how much."
     )
-    lessons: int = setting(
+    contributions: int = setting(
         10,
         "With provenance=on: how many examples of each weight, those that taught it most; 0: all.",
         0,
         2**31,
+        formerly=("lessons",),
     )
 
 

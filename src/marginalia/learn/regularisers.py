@@ -1,6 +1,6 @@
 """Regularisers: settings of what keeps online learners from trusting their training data too much.
 
-Penalties and dropout are in core/weights and core/features; several models at once are in several.py. The
+Penalties and dropout are in core/weights and core/features; several models at once are in ensembles.py. The
 formulas are in docs/regularisers.md.
 """
 
@@ -64,7 +64,7 @@ class RegulariserSettings(Settings):
 
     @property
     def penalty(self) -> tuple[str, float]:
-        """The penalty as core/weights/table.hpp names it, and its rate for each step."""
+        """The penalty as core/weights/weight_table.hpp names it, and its rate for each step."""
         rates = {"l2": self.l2, "l1": self.l1, "l1-cumulative": self.l1_cumulative}
         return next(((name, rate) for name, rate in rates.items() if rate), ("none", 0.0))
 

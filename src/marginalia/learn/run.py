@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from marginalia import _core
 from marginalia.config import Settings, setting
-from marginalia.decode.structures import StructureInTraining
+from marginalia.decode.structures import TrainingStructure
 
 Order = Callable[[int], npt.NDArray[np.uint32]]
 State = dict[str, npt.NDArray[Any]]
@@ -66,11 +66,11 @@ class LearnerSettings(Settings):
 
 
 @dataclass(frozen=True)
-class Setup:
+class RunContext:
     """What a run is made of, besides its examples. `settings` are those of every learner; each learner gets
     its own besides. `partial`: gold outputs may leave open what is right."""
 
-    structure: StructureInTraining
+    structure: TrainingStructure
     index: _core.FeatureIndex
     labels: list[str]
     settings: LearnerSettings
@@ -117,7 +117,7 @@ def checked_count(array: npt.NDArray[Any]) -> int:
 
 
 @dataclass(frozen=True)
-class Batch:
+class TrainingBatch:
     """Some examples of a pass. `order(k)` is the order in which the k-th of several models visits them.
 
     `first` is the number of the first example among those of the whole pass.
@@ -129,7 +129,7 @@ class Batch:
     first: int = 0
 
 
-Batches = Callable[[], Iterator[Batch]]
+Batches = Callable[[], Iterator[TrainingBatch]]
 
 
 @dataclass(frozen=True)
@@ -171,7 +171,7 @@ class LearnerRun(Protocol):
     def prepare(self, batches: Batches) -> None:
         """To be called once, before the first pass and after `start_from` or `resume`."""
 
-    def learn(self, batch: Batch, counts: Counts) -> Iterator[Counts]:
+    def learn(self, batch: TrainingBatch, counts: Counts) -> Iterator[Counts]:
         """One visit to each example; yields the running counts now and then."""
 
     def end_pass(self, counts: Counts) -> None:
@@ -183,7 +183,7 @@ class LearnerRun(Protocol):
     def voters(self) -> tuple[_core.WeightTable, int] | None:
         """The table whose versions vote, and how many there are; None if the finished weights decide."""
 
-    def lessons(self) -> _core.Lessons | None:
+    def provenance(self) -> _core.Provenance | None:
         """What each example has of each of the finished weights, if that is kept."""
 
     def start_from(self, rows: _core.SparseRows) -> None:

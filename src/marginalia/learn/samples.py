@@ -29,7 +29,7 @@ class SampleWeights:
         """Whether nobody asked for weights, so that all are 1."""
         return self._given is None and self._classes is None
 
-    def of(self, examples: _core.Examples, first: int) -> Vector:
+    def of(self, examples: _core.ExampleRows, first: int) -> Vector:
         """The weights of a batch whose first example is number `first`; empty if all are 1."""
         if self.are_even:
             return np.zeros(0)
@@ -43,7 +43,7 @@ class SampleWeights:
             weights *= np.where(np.diff(starts) > 0, np.diff(by_token[starts]) / lengths, 1.0)
         return weights
 
-    def _by_gold(self, examples: _core.Examples) -> Vector:
+    def _by_gold(self, examples: _core.ExampleRows) -> Vector:
         """The weight of each label, then that of each set of labels that may be right: their mean."""
         assert self._classes is not None
         sets = examples.sets.astype(np.float64)

@@ -16,7 +16,7 @@ from marginalia.corpus.batches import Layout
 from marginalia.corpus.coder import LabelCoder
 from marginalia.decode.model import TrainedModel
 from marginalia.decode.settings import VoteSettings
-from marginalia.features.program import Program
+from marginalia.features.program import TemplateProgram
 from marginalia.kinds import kind_of
 from marginalia.kinds.kind import Scores
 from marginalia.learn.data import TrainingSet
@@ -25,7 +25,7 @@ from marginalia.learn.diagnostics import boosting_of, bound_of, has_bound, margi
 from marginalia.learn.learners import LEARNERS
 from marginalia.learn.provenance import ProvenanceSettings
 from marginalia.learn.recipe import Recipe
-from marginalia.learn.run import Batch, Counts, LearnerRun, Order, Round, Setup
+from marginalia.learn.run import Counts, LearnerRun, Order, Round, RunContext, TrainingBatch
 from marginalia.learn.samples import SampleWeights
 from marginalia.learn.warm import state_arrays
 from marginalia.model import SavedModel
@@ -69,12 +69,12 @@ class TrainingParts:
 
     recipe: Recipe
     layout: Layout
-    program: Program
+    program: TemplateProgram
     phrases: Mapping[str, _core.PhraseSet]
     coder: LabelCoder
     examples: TrainingSet
     samples: SampleWeights
-    setup: Setup
+    context: RunContext
     run: LearnerRun
     dev: DevSet | None
     start: SavedModel | None
@@ -93,10 +93,10 @@ class Training:
         self._parts, self._started = parts, started
         self.recipe, self.coder, self.data = parts.recipe, parts.coder, parts.examples
         self.notes, self.kind = parts.notes, kind_of(parts.recipe.structure)
-        self._run, self._dev, self._setup = parts.run, parts.dev, parts.setup
+        self._run, self._dev, self._setup = parts.run, parts.dev, parts.context
         self._best: _core.SparseRows | None = None
         self._best_voters: tuple[_core.WeightTable, int] | None = None
-        self._best_lessons: _core.Lessons | None = None
+        self._best_provenance: _core.Provenance | None = None
         self._best_round: Round | None = None
         self._counted = Counts()
         self.history: list[Progress] = []
@@ -138,11 +138,11 @@ class Training:
         passes = self.recipe.settings.learner.passes
         return self._parts.passes_before + self._run.extra_passes + passes
 
-    def _batches(self, number: int) -> Iterator[Batch]:
+    def _batches(self, number: int) -> Iterator[TrainingBatch]:
         """The examples of a pass, with the orders in which models visit them."""
         first = 0
         for part, examples in enumerate(self.data.batches()):
-            yield Batch(
+            yield TrainingBatch(
                 examples,
                 self._parts.samples.of(examples, first),
                 self._order(examples.sentences, number, part),
@@ -202,13 +202,13 @@ class Training:
     def _arrays(self, rows: _core.SparseRows) -> dict[str, npt.NDArray[Any]]:
         """The arrays of the model file; see docs/model-file.md."""
         voters = self._run.voters() if self._best is None else self._best_voters
-        lessons = self._run.lessons() if self._best is None else self._best_lessons
+        provenance = self._run.provenance() if self._best is None else self._best_provenance
         more: dict[str, Any] = {} if voters is None else {"voters": voters[0], "versions": voters[1]}
-        if lessons is not None:
+        if provenance is not None:
             kept = _one_of(ProvenanceSettings, self.recipe)
-            more |= {"lessons": lessons, "most": kept.lessons, "examples": len(self.data.origins)}
+            more |= {"provenance": provenance, "most": kept.contributions, "examples": len(self.data.origins)}
         arrays = frozen_arrays(rows, self.data.index, self._setup.structure.row_width, **more)
-        return arrays if lessons is None else arrays | self.data.origins.arrays()
+        return arrays if provenance is None else arrays | self.data.origins.arrays()
 
     def _diagnostics(self, rows: _core.SparseRows) -> dict[str, Any]:
         found = summary_of(self._counted) if self._run.has_mistakes else {}
@@ -233,7 +233,7 @@ class Training:
                 self._best, self.report = rows, report
                 if voters is not None:  # the run goes on to change them
                     self._best_voters = (voters[0].clone(), voters[1])
-                self._best_lessons = self._run.lessons()
+                self._best_provenance = self._run.provenance()
         if best:
             self._best_round = self._run.round
         record = self._progress(counts, True, None if report is None else report.score, best)

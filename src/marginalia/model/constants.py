@@ -1,4 +1,4 @@
-"""Weights of labels alone, by their numbers in row 0: the layout of core/search/lattice.hpp."""
+"""Weights of labels alone, by their numbers in row 0: the layout of core/search/chain/lattice.hpp."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from marginalia.corpus.schemes import detect_from_pairs, scheme_named
 from marginalia.errors import ModelError, SettingsError
 from marginalia.features.compiling import is_label_bigram
 from marginalia.features.crfpp import parse_crfpp
-from marginalia.features.program import EXPLICIT, Program
+from marginalia.features.program import EXPLICIT, TemplateProgram
 from marginalia.features.reading import Columns
 from marginalia.model import crfpp, crfsuite
 from marginalia.model.constants import constant_count, constant_place
@@ -136,7 +136,7 @@ def _arrays(
 def _saved(
     data: bytes,
     labels: Sequence[str],
-    program: Program,
+    program: TemplateProgram,
     columns: tuple[str, ...],
     label: str,
     format: str,

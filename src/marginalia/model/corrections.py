@@ -18,7 +18,7 @@ from marginalia.corpus.schemes import convert
 from marginalia.errors import DataError, ModelError
 from marginalia.model.constants import ChainSettings, constant_at, constant_count, moved_outputs
 from marginalia.model.freezing import Cells, Features, built_arrays
-from marginalia.model.provenance import Arrays, moved_lessons
+from marginalia.model.provenance import Arrays, moved_provenance
 
 if TYPE_CHECKING:
     from marginalia.model.saved import SavedModel
@@ -274,7 +274,7 @@ def _undone(saved: SavedModel) -> SavedModel:
     shorter = replace(
         saved, labels=saved.labels[:old], arrays=kept | arrays, corrections=saved.corrections[:-1]
     )
-    return replace(shorter, arrays=shorter.arrays | moved_lessons(saved, shorter.arrays["keys"], width))
+    return replace(shorter, arrays=shorter.arrays | moved_provenance(saved, shorter.arrays["keys"], width))
 
 
 _OF_WEIGHTS = {

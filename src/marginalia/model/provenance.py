@@ -63,7 +63,7 @@ class Provenance:
         self._arrays, self._files = saved.arrays, saved.files
         self.is_known = "lesson_parts" in saved.arrays
 
-    def lessons(self, row: int, output: int) -> tuple[list[tuple[int, float]], float]:
+    def contributions(self, row: int, output: int) -> tuple[list[tuple[int, float]], float]:
         """(example, part) of a weight, largest part first, and the sum of those that were not kept."""
         begin, end = _bounds(self._arrays["lesson_row_end"], row)
         outputs = self._arrays["lesson_outputs"][begin:end]
@@ -77,8 +77,8 @@ class Provenance:
 
     def citations(self, row: int, output: int, labels: tuple[str, ...], sign: int = 1) -> list[Citation]:
         """The examples that taught a weight, as the user knows them."""
-        lessons, _ = self.lessons(row, output)
-        return [Citation(*self._source(example), labels, sign * part) for example, part in lessons]
+        contributions, _ = self.contributions(row, output)
+        return [Citation(*self._source(example), labels, sign * part) for example, part in contributions]
 
     def _source(self, example: int) -> tuple[str | None, int, int | None]:
         lines, ends = self._arrays["example_lines"], self._arrays["file_end"]
@@ -124,7 +124,7 @@ def _require_bounds(ends: npt.NDArray[Any], count: int, last: int) -> None:
         raise ValueError("provenance: the parts of the arrays do not fit each other")
 
 
-def moved_lessons(saved: SavedModel, keys: npt.NDArray[np.uint64], width: int) -> Arrays:
+def moved_provenance(saved: SavedModel, keys: npt.NDArray[np.uint64], width: int) -> Arrays:
     """What is known of the weights of a model, for one with other slots and rows of `width` outputs.
 
     Slots that the model does not have know nothing; those that the other one does not have are left out.

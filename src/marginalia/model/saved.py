@@ -13,7 +13,7 @@ import numpy.typing as npt
 from marginalia import _core
 from marginalia.config import Settings
 from marginalia.errors import ModelError
-from marginalia.features.program import Program
+from marginalia.features.program import TemplateProgram
 from marginalia.model.corrections import check_corrections
 from marginalia.model.provenance import Arrays, check_provenance
 
@@ -35,7 +35,7 @@ class SavedModel:
     """
 
     labels: tuple[str, ...]
-    program: Program
+    program: TemplateProgram
     columns: tuple[str, ...]
     label: str
     scheme: str | None
@@ -80,7 +80,7 @@ class SavedModel:
         """The inverse of `metadata`; a ModelError if something is missing or of a wrong kind."""
         try:
             checked = _checked(data)
-            program = Program.from_json(data["program"])
+            program = TemplateProgram.from_json(data["program"])
             _check_layout(checked, program)
             _check_arrays(arrays)
             check_provenance(arrays, checked["files"])
@@ -231,7 +231,7 @@ def _checked(data: dict[str, Any]) -> dict[str, Any]:
     return values
 
 
-def _check_layout(data: dict[str, Any], program: Program) -> None:
+def _check_layout(data: dict[str, Any], program: TemplateProgram) -> None:
     unknown = sorted({data["label"], *program.columns} - set(data["columns"]))
     if unknown:
         raise ValueError(f"there is no column {', '.join(unknown)}")

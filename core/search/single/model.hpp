@@ -1,0 +1,72 @@
+// A finished model of single classes: items in, scores of all classes out.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "search/frozen_model.hpp"
+#include "search/node_sums.hpp"
+#include "search/single/single.hpp"
+
+namespace marginalia {
+
+struct SingleTypes {
+  static constexpr const char* kName = "single";
+  using Shape = SingleShape;
+  struct Constants {  // there are none
+    explicit Constants(const Shape&) {}
+    void set(const Shape&, std::size_t, double) {}
+  };
+  using Extractor = FeatureExtractor;
+  using Output = std::uint32_t;
+  struct Space : FrozenSpace<Constants> {
+    std::vector<Feature> features;  // of one item
+    ClassScores scores;
+  };
+};
+
+class SingleModel : public FrozenModel<SingleModel, SingleTypes> {
+ public:
+  using FrozenModel::FrozenModel;
+
+  // The features of item s that the model knows; valid until the space is used again.
+  const std::vector<Feature>& known(const FeatureExtractor& extractor, const TokenTable& table, std::size_t s,
+                                    Space& space) const {
+    const std::size_t first = table.sentence[s], last = table.sentence[s + 1];
+    if (last != first + 1) throw std::invalid_argument("an item is a sentence of one token");
+    extractor.read(table, first, last, identity(), space.extraction);
+    extractor.features(space.extraction, 1, 0, 1, space.features,
+                       [&](std::uint64_t key) { weights().prefetch_key(key); });
+    resolve(space.features, weights(), space.extraction);
+    return space.features;
+  }
+
+  const ClassScores& scores(const FeatureExtractor& extractor, const TokenTable& table, std::size_t s,
+                            Space& space) const {
+    space.scores.assign(shape().labels, 0.0);
+    for (const Feature& f : known(extractor, table, s, space))
+      weights().add_row(f.row, static_cast<double>(f.value), shape().labels, space.scores.data());
+    return space.scores;
+  }
+
+  // As FrozenModel needs them.
+  void find_best(const FeatureExtractor& extractor, const TokenTable& table, std::size_t s, Space& space,
+                 Output& output) const {
+    output = best_class(scores(extractor, table, s, space)).output;
+  }
+  static std::vector<ScoredClass> k_best(const ClassScores& scores, std::size_t k, Space&) {
+    return best_classes(scores, k);
+  }
+  auto features(const FeatureExtractor& extractor, const TokenTable& table, std::size_t s,
+                Space& space) const {
+    return [known = known(extractor, table, s, space)](Output y, auto&& f) {
+      for (const Feature& one : known) f(one.row, y, static_cast<double>(one.value));
+    };
+  }
+  void for_constants_of(Output, auto&&) const {}
+};
+
+}  // namespace marginalia
