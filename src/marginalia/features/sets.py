@@ -14,7 +14,6 @@ from marginalia.errors import SettingsError
 from marginalia.features.list_templates import LIST_TEMPLATES
 from marginalia.features.program import TemplateProgram
 from marginalia.features.reading import Columns
-from marginalia.features.templates import parse_templates
 
 SETS = (
     "pos",
@@ -39,6 +38,8 @@ def text_of_set(name: str) -> str:
 
 def load_set(name: str, columns: Sequence[str], label: str) -> TemplateProgram:
     """A ready-made set for data with these columns; an error if nothing of it applies to them."""
+    from marginalia.features.templates import parse_templates  # as above
+
     known = Columns(columns, label, {"word": columns[0]})
     program = parse_templates(text_of_set(name), known, file=f"set '{name}'", skip_missing=True)
     if not program.attributes:
@@ -71,6 +72,8 @@ def with_lists(
     """The program with templates for phrase lists (name: file), matched against the words of a column."""
     known = Columns((column,), label="", aliases={})
     for name, path in lists.items():
+        from marginalia.features.templates import parse_templates  # as above
+
         text = templates.format(name=name, column="token")
         onto = replace(program, lists={**program.lists, name: path})
         program = parse_templates(text, known, file=f"list '{name}'", onto=onto)

@@ -18,7 +18,6 @@ from marginalia.learn.recipe import Recipe, goes_on
 from marginalia.learn.run import LearnerRun, State, checked_count, rows_of_cells
 from marginalia.model import SavedModel
 from marginalia.model.constants import moved_outputs
-from marginalia.model.corrections import delta_weights
 
 _PREFIX = "state."
 _FEATURES = ("keys", "edges", "names", "name_end", "passes")
@@ -211,6 +210,8 @@ class _Table:
         return moved_outputs(outputs, rows == 0, self._all.edges[rows], old, new)
 
     def _corrected(self, outputs: npt.NDArray[np.int64], width: int) -> State:
+        from marginalia.model.corrections import delta_weights
+
         state = self._state
         changed = delta_weights(self._saved)
         rows = self._all.of(changed.keys)
