@@ -8,6 +8,7 @@
 #include "arrays.hpp"
 #include "bind.hpp"
 #include "constraints.hpp"
+#include "search/token_violations.hpp"
 
 using namespace marginalia;
 
@@ -44,16 +45,10 @@ void make_constraint_set(ConstraintSet* self, std::size_t labels, const Input<st
 }
 
 // [labels] How often each label of an output of one token breaks constraints on it.
-nb::ndarray<nb::numpy, std::uint32_t> violations_of_one(const ConstraintSet& constraint_set,
-                                                        const Input<std::uint32_t>& tokens,
-                                                        const Input<std::uint32_t>& spans) {
-  const PlacedConstraints placed = placed_constraints_from(tokens, spans);
-  const OutputConstraints constraints(constraint_set, placed, 1);
-  std::vector<std::uint32_t> violations;
-  std::vector<std::size_t> broken;
-  for (std::uint32_t y = 0; y < constraint_set.labels; ++y)
-    violations.push_back(constraints.violations({y}, broken));
-  return give(std::move(violations));
+nb::ndarray<nb::numpy, std::uint32_t> class_violations(const ConstraintSet& constraint_set,
+                                                       const Input<std::uint32_t>& tokens,
+                                                       const Input<std::uint32_t>& spans) {
+  return give(violations_of_one(constraint_set, placed_constraints_from(tokens, spans)));
 }
 
 }  // namespace
@@ -63,7 +58,7 @@ void bind_constraints(nb::module_& m) {
   nb::class_<ConstraintSet>(m, "ConstraintSet", "Constraints on outputs, as sets of contexts of tokens.")
       .def("__init__", &make_constraint_set, "labels"_a, nb::arg("relation").noconvert(),
            nb::arg("sets").noconvert(), "everywhere"_a, "counts"_a, "orders"_a, "neighbours"_a)
-      .def("violations_of_one", &violations_of_one, nb::arg("tokens").noconvert(),
+      .def("violations_of_one", &class_violations, nb::arg("tokens").noconvert(),
            nb::arg("spans").noconvert(),
            "How often each label breaks them in an output of one token, with rows of token and set, and of "
            "first token, last token and set.");

@@ -2,6 +2,7 @@
 
 #include "bind.hpp"
 #include "frozen_model.hpp"
+#include "ranked.hpp"
 #include "search/single/model.hpp"
 
 using namespace marginalia;
@@ -45,7 +46,10 @@ void bind_single(nb::module_& m) {
       .def_prop_ro("row_width", &SingleShape::row_width, "Outputs of a feature's row.")
       .def_prop_ro("constants", &SingleShape::constants, "Number of weights in row 0.");
   nb::class_<SingleModel::Space>(m, "SingleSpace", "Scratch memory of one thread.").def(nb::init<>());
-  bind_frozen_model<SingleModel>(m, "SingleModel", "A finished model of single classes.")
+  auto model = bind_frozen_model<SingleModel>(m, "SingleModel", "A finished model of single classes.");
+  bind_label_answers(model);
+  bind_ranked(model);
+  model
       .def(nb::new_([](const SingleShape& shape, const nb::dict& arrays) {
              return make_bound_model<SingleModel>(shape, arrays, shape.labels, 0);
            }),

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import marginalia as mg
+from marginalia.features.global_features import text_of_global_set
 from marginalia.features.program import ClusterFile
 
 INGREDIENTS = files("marginalia") / "data" / "ingredients"
@@ -96,6 +97,16 @@ def corrected() -> Any:
     return model
 
 
+def global_features() -> Any:
+    """A calibrated model with global features of all families, a word list among them."""
+    with tempfile.TemporaryDirectory() as folder:
+        families = "\n".join((*text_of_global_set("nonlocal").splitlines()[1:], "GF", "LWLC", "QF"))
+        (Path(folder) / "families.txt").write_text(families + "\nlowercase = words.txt\n")
+        (Path(folder) / "words.txt").write_text("cup\nlarge\n")
+        model = trained(learner="nonlocal", n=10, global_features=f"{folder}/families.txt")
+    return mg.calibrate(model, pairs("dev.txt", 40))
+
+
 def from_crfsuite() -> Any:
     """A converted model of python-crfsuite."""
     import pycrfsuite
@@ -156,6 +167,7 @@ KINDS: dict[str, Callable[[], Any]] = {
     "maxent-beam": lambda: trained(learner="maxent", search="beam", beam=5, passes=20),
     "crf": lambda: trained(learner="crf", passes=20),
     "crf-partial": lambda: trained(half_labelled(TRAIN), learner="crf", partial=True, scheme="IOB2"),
+    "chain-global": global_features,
     "segments": segments,
     "segments-crf": lambda: segments(learner="crf", algorithm="sgd", l1=1.0, l2=0),
     "segments-shrunk": lambda: mg.shrink(segments(), bits=16).model,

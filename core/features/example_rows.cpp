@@ -45,6 +45,12 @@ void extract(const FeatureExtractor& extractor, const TokenTable& table, const F
     extractor.read(table, first, last, nullptr, space);
     extractor.features(space, last - first, 0, last - first, features,
                        [&](std::uint64_t key) { index.prefetch(key); });
+    for (const Feature& f : features) {  // rows that are known have no key
+      if (f.key != 0)
+        index.prefetch_row(f.key);
+      else
+        index.prefetch_of(f.row);
+    }
     FeatureExtractor::resolve(features, space,
                               [&](const Feature& f) { return row_of(f, space, first, last); });
     done(features, last - first);

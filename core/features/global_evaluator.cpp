@@ -5,6 +5,17 @@
 
 namespace marginalia {
 
+namespace {
+
+// May the tags of a quotation differ? The tag of a token depends on its label and the one before it.
+bool touches(const Quotation& quotation, std::span<const Stretch> changed) {
+  return std::any_of(changed.begin(), changed.end(), [&](const Stretch& stretch) {
+    return stretch.begin < quotation.end + std::size_t{2} && quotation.begin < stretch.end + 2;
+  });
+}
+
+}  // namespace
+
 std::vector<Stretch> differing(std::span<const std::uint32_t> y, std::span<const std::uint32_t> z) {
   std::vector<Stretch> found;
   for (std::size_t t = 0; t < y.size(); ++t) {
@@ -82,6 +93,39 @@ const FeatureCounts& GlobalEvaluator::difference(std::span<const std::uint32_t> 
   return difference_;
 }
 
+void GlobalEvaluator::meet(std::span<const std::uint32_t> y, std::span<const Stretch> changed) {
+  if (!set_.has_groups()) return;
+  find_regions(y, changed);
+  ConsistencyGroups::Touched touched;
+  for (const Region& region : regions_) groups_.touch(region.theirs, touched);
+}
+
+void GlobalEvaluator::touch(std::span<const std::uint32_t> y, std::span<const Stretch> changed,
+                            std::vector<std::uint64_t>& groups) {
+  constexpr std::uint64_t kKind = std::uint64_t{1} << 32;
+  groups.clear();
+  find_regions(y, changed);
+  ConsistencyGroups::Touched touched;
+  for (const Region& region : regions_) {
+    if (set_.has_groups()) {
+      groups_.touch(region.ours, touched);
+      groups_.touch(region.theirs, touched);
+    }
+    // The gaps between mentions that it lies in: those of neighbours that share one may become conjoined.
+    const auto by_begin = [](const Mention& one, std::size_t place) { return one.begin < place; };
+    const auto first = std::lower_bound(mentions_.begin(), mentions_.end(), region.begin, by_begin);
+    const auto last = std::lower_bound(first, mentions_.end(), region.end, by_begin);
+    for (auto gap = first - mentions_.begin(); gap <= last - mentions_.begin(); ++gap)
+      groups.push_back(static_cast<std::uint64_t>(gap));
+  }
+  for (const std::uint32_t string : touched.strings) groups.push_back(kKind + string);
+  for (const std::uint32_t word : touched.words) groups.push_back(2 * kKind + word);
+  for (std::size_t k = 0; k < quotations_.size(); ++k)
+    if (touches(quotations_[k], changed)) groups.push_back(3 * kKind + k);
+  std::sort(groups.begin(), groups.end());
+  groups.erase(std::unique(groups.begin(), groups.end()), groups.end());
+}
+
 // Stretches grow until no mention crosses their ends; those without a shared mention between them become one,
 // so that the neighbours of a region are mentions of both outputs.
 void GlobalEvaluator::find_regions(std::span<const std::uint32_t> y, std::span<const Stretch> changed) {
@@ -156,17 +200,12 @@ void GlobalEvaluator::count_conjunctions(const Region& region, FeatureCounts& co
   count_pairs(before, region.theirs, after, 1.0, counts);
 }
 
-// Quotations whose tags may differ: the tag of a token depends on its label and the one before it.
 void GlobalEvaluator::count_quotations(std::span<const std::uint32_t> y, std::span<const Stretch> changed,
                                        FeatureCounts& counts) {
   for (std::size_t k = 0; k < quotations_.size(); ++k) {
-    const Quotation& quotation = quotations_[k];
-    const bool touched = std::any_of(changed.begin(), changed.end(), [&](const Stretch& stretch) {
-      return stretch.begin < quotation.end + std::size_t{2} && quotation.begin < stretch.end + 2;
-    });
-    if (!touched) continue;
+    if (!touches(quotations_[k], changed)) continue;
     for (const std::uint32_t number : quotation_features_[k]) counts.add(number, -1.0);
-    for (const std::uint32_t number : features_of(quotation, y)) counts.add(number, 1.0);
+    for (const std::uint32_t number : features_of(quotations_[k], y)) counts.add(number, 1.0);
   }
 }
 

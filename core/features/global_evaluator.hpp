@@ -39,6 +39,16 @@ class GlobalEvaluator {
   // Those of another output minus those of the first. `changed`: where they may differ, rising, apart.
   const FeatureCounts& difference(std::span<const std::uint32_t> y, std::span<const Stretch> changed);
 
+  // Do changes add up that touch no group of features in common? Nothing is known of functions of users.
+  bool separable() const { return set_.functions().empty(); }
+  // Makes the groups known of a change that makes this output of the first one.
+  void meet(std::span<const std::uint32_t> y, std::span<const Stretch> changed);
+  // Rises when groups become known; never 0.
+  std::size_t known_groups() const { return groups_.strings() + 1; }
+  // The groups of features that such a change touches, of those that are known: numbers, rising.
+  void touch(std::span<const std::uint32_t> y, std::span<const Stretch> changed,
+             std::vector<std::uint64_t>& groups);
+
   const FeaturePool& features() const { return pool_; }
   // Rises when numbers of features are given anew.
   std::size_t generation() const { return generation_; }

@@ -26,6 +26,8 @@ class ConsistencyGroups {
   // To be called when the pool is emptied.
   void forget() { features_.clear(); }
 
+  std::size_t strings() const { return strings_.size(); }
+
   // Puts mentions in, or takes them out; they must not overlap those that stay.
   void apply(std::span<const Mention> removed, std::span<const Mention> added);
 

@@ -36,6 +36,12 @@ class FeatureIndex {
     return (filter_[filter_word(key)] & marks) == marks;
   }
   void prefetch(std::uint64_t key) const { marginalia::prefetch(&slots_[key & (slots_.size() - 1)]); }
+  // To be called a while later: what else the key's row needs, by a first look at where the key should be.
+  void prefetch_row(std::uint64_t key) const { prefetch_of(slots_[key & (slots_.size() - 1)].row); }
+  void prefetch_of(std::uint32_t row) const {
+    marginalia::prefetch(&keys_[row]);
+    marginalia::prefetch(&counts_[row]);
+  }
   std::uint32_t find(std::uint64_t key) const { return slots_[slot_of(key)].row; }
   // Finds or adds the key; `added` says whether `add_name` is due.
   std::uint32_t find_or_add(std::uint64_t key, Scope scope, bool& added);

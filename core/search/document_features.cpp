@@ -1,6 +1,7 @@
 #include "search/document_features.hpp"
 
 #include "search/chain/chain.hpp"
+#include "search/change_scores.hpp"
 #include "search/segments/segments.hpp"
 
 namespace marginalia {
@@ -13,13 +14,9 @@ static_assert(Droppable<Whole<Segments, SegmentShape, SegmentData>> &&
 std::vector<double> DocumentFeatures::totals(std::size_t i, const HypothesisList& outputs) {
   evaluator_.begin(data_.texts, i, outputs.first());
   const double first = score_of(evaluator_.first());
-  std::vector<double> totals = {outputs.score(0) + first};
-  HypothesisCursor cursor(outputs);
-  for (std::size_t k = 1; k < outputs.size(); ++k) {
-    cursor.move_to(k);
-    totals.push_back(outputs.score(k) + first +
-                     score_of(evaluator_.difference(cursor.labels(), cursor.changed())));
-  }
+  const ChangeScores::ScoreOf score = [&](const FeatureCounts& counts) { return score_of(counts); };
+  std::vector<double> totals = ChangeScores(evaluator_, outputs, score).differences();
+  for (std::size_t k = 0; k < totals.size(); ++k) totals[k] += outputs.score(k) + first;
   return totals;
 }
 

@@ -58,9 +58,9 @@ inline void check_gold(std::span<const std::uint32_t> gold, const LabelSets& set
   if (!fits) throw std::invalid_argument("gold labels do not fit the examples and the shape");
 }
 
-// scores[t][label], which are 0, get the weights of the rows of token t. Waiting for memory is most of the
-// cost, so rows are prefetched.
-inline void add_node_rows(const Example& x, const SparseRows& weights, std::uint32_t labels, double* scores) {
+// scores[t][label] = the sum of the weights of the rows of token t. Waiting for memory is most of the cost,
+// so rows are prefetched.
+inline void sum_node_rows(const Example& x, const SparseRows& weights, std::uint32_t labels, double* scores) {
   constexpr std::uint64_t kRowAhead = 24, kCellsAhead = 8;
   const std::vector<std::uint32_t>& rows = x.all->node_rows;
   const std::vector<std::uint64_t>& ends = x.all->node_end;
@@ -68,6 +68,7 @@ inline void add_node_rows(const Example& x, const SparseRows& weights, std::uint
     return weights.sum_rows(rows.data(), ends.data() + x.first, x.length, scores);
   const std::uint64_t last = ends[x.first + x.length];
   std::uint64_t i = ends[x.first];
+  std::fill(scores, scores + x.length * labels, 0.0);
   for (std::size_t t = 0; t < x.length; ++t, scores += labels) {
     for (; i < ends[x.first + t + 1]; ++i) {
       if (i + kRowAhead < last) weights.prefetch_row(rows[i + kRowAhead]);

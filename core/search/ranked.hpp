@@ -13,6 +13,7 @@
 
 #include "base/token_table.hpp"
 #include "search/constrained.hpp"
+#include "search/token_violations.hpp"
 
 namespace marginalia {
 
@@ -64,16 +65,32 @@ RankedLabels ranked(const Model& model, const Extractor& extractor, const TokenT
   return by_rank(found);
 }
 
-// The k best outputs of chosen sentences under constraints; others have no outputs. `best`: labels of all
-// tokens.
+// Of a model whose outputs are single labels: all of them are looked at, so that the answer is exact.
 template <class Model, class Extractor, class Space>
-RankedLabels ranked_constrained(const Model& model, const Extractor& extractor, const TokenTable& table,
-                                std::size_t k, std::span<const std::int32_t> best,
-                                std::span<const std::uint8_t> chosen, const ConstraintSet& constraint_set,
-                                const std::vector<PlacedConstraints>& placed, Space& space) {
-  check_labels(table, best, model.shape().labels);
-  if (constraint_set.labels != model.shape().labels || chosen.size() != table.sentences())
-    throw std::invalid_argument("constraints: the constraint set does not fit");
+RankedLabels ranked_single(const Model& model, const Extractor& extractor, const TokenTable& table,
+                           std::size_t k, std::span<const std::uint8_t> chosen,
+                           const ConstraintSet& constraint_set, const std::vector<PlacedConstraints>& placed,
+                           Space& space) {
+  TokenViolations violations(constraint_set, chosen, placed);
+  std::vector<std::vector<Scored<std::uint32_t>>> all;
+  std::vector<std::uint32_t> least;
+  for (std::size_t s = 0; s < table.sentences(); ++s) {
+    all.push_back(model.k_best(model.scores(extractor, table, s, space), constraint_set.labels, space));
+    least.push_back(violations.keep_least(s, all.back()));
+    all.back().resize(std::min(k, all.back().size()));
+  }
+  RankedLabels found = by_rank(all);
+  found.violations = std::move(least);
+  found.exact.assign(table.sentences(), 1);
+  return found;
+}
+
+// Of others, by a search for the outputs of each sentence.
+template <class Model, class Extractor, class Space>
+RankedLabels ranked_by_search(const Model& model, const Extractor& extractor, const TokenTable& table,
+                              std::size_t k, std::span<const std::int32_t> best,
+                              std::span<const std::uint8_t> chosen, const ConstraintSet& constraint_set,
+                              const std::vector<PlacedConstraints>& placed, Space& space) {
   using Labels = std::vector<std::uint32_t>;
   struct Scored {
     Labels output;
@@ -104,6 +121,21 @@ RankedLabels ranked_constrained(const Model& model, const Extractor& extractor, 
   found.violations = std::move(violations);
   found.exact = std::move(exact);
   return found;
+}
+
+// The same of chosen sentences, under constraints; others have no outputs. `best`: labels of all tokens.
+template <class Model, class Extractor, class Space>
+RankedLabels ranked_constrained(const Model& model, const Extractor& extractor, const TokenTable& table,
+                                std::size_t k, std::span<const std::int32_t> best,
+                                std::span<const std::uint8_t> chosen, const ConstraintSet& constraint_set,
+                                const std::vector<PlacedConstraints>& placed, Space& space) {
+  check_labels(table, best, model.shape().labels);
+  if (constraint_set.labels != model.shape().labels || chosen.size() != table.sentences())
+    throw std::invalid_argument("constraints: the constraint set does not fit");
+  if constexpr (std::is_same_v<typename Model::Output, std::uint32_t>)
+    return ranked_single(model, extractor, table, k, chosen, constraint_set, placed, space);
+  else
+    return ranked_by_search(model, extractor, table, k, best, chosen, constraint_set, placed, space);
 }
 
 }  // namespace marginalia

@@ -5,6 +5,8 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "search/change_scores.hpp"
+
 namespace marginalia {
 
 GlobalModel::GlobalModel(std::shared_ptr<const GlobalSet> set, std::shared_ptr<const MentionLabels> labels,
@@ -61,13 +63,9 @@ double Rescorer::score_of(const FeatureCounts& counts) {
 std::vector<double> Rescorer::totals(std::size_t i, const HypothesisList& outputs) {
   evaluator_.begin(*texts_, i, outputs.first());
   const double first = score_of(evaluator_.first());
-  std::vector<double> totals = {model_.scale() * outputs.score(0) + first};
-  HypothesisCursor cursor(outputs);
-  for (std::size_t k = 1; k < outputs.size(); ++k) {
-    cursor.move_to(k);
-    const double change = score_of(evaluator_.difference(cursor.labels(), cursor.changed()));
-    totals.push_back(model_.scale() * outputs.score(k) + first + change);
-  }
+  const ChangeScores::ScoreOf score = [&](const FeatureCounts& counts) { return score_of(counts); };
+  std::vector<double> totals = ChangeScores(evaluator_, outputs, score).differences();
+  for (std::size_t k = 0; k < totals.size(); ++k) totals[k] += model_.scale() * outputs.score(k) + first;
   return totals;
 }
 

@@ -731,7 +731,7 @@ class ChainModel:
         sentences: NDArray[numpy.uint32],
         spelling: Spelling,
         factor: float,
-        space: ChainSpace | SegmentSpace,
+        space: ChainSpace | SegmentSpace | SingleSpace,
     ) -> tuple[
         NDArray[numpy.float64],
         NDArray[numpy.float64],
@@ -1028,7 +1028,7 @@ class SegmentModel:
         sentences: NDArray[numpy.uint32],
         spelling: Spelling,
         factor: float,
-        space: ChainSpace | SegmentSpace,
+        space: ChainSpace | SegmentSpace | SingleSpace,
     ) -> tuple[
         NDArray[numpy.float64],
         NDArray[numpy.float64],
@@ -1173,6 +1173,66 @@ class SingleModel:
     ) -> NDArray[numpy.int32]:
         """
         Labels by vote of all versions of the weights among the k best outputs.
+        """
+
+    def constrain(
+        self,
+        extractor: FeatureExtractor,
+        table: TokenTable,
+        labels: NDArray[numpy.int32],
+        chosen: NDArray[numpy.uint8],
+        constraint_set: ConstraintSet,
+        tokens: NDArray[numpy.uint32],
+        spans: NDArray[numpy.uint32],
+        sentences: NDArray[numpy.uint32],
+        space: SingleSpace,
+    ) -> tuple[NDArray[numpy.int32], NDArray[numpy.uint32], NDArray[numpy.uint8]]:
+        """
+        The best labels of all tokens, changed where they break constraints on chosen sentences; by sentence how often they still do, and whether that is known to be the best.
+        """
+
+    def confidences(
+        self,
+        extractor: FeatureExtractor | SegmentExtractor,
+        table: TokenTable,
+        labels: NDArray[numpy.int32],
+        sentences: NDArray[numpy.uint32],
+        spelling: Spelling,
+        factor: float,
+        space: ChainSpace | SegmentSpace | SingleSpace,
+    ) -> tuple[
+        NDArray[numpy.float64],
+        NDArray[numpy.float64],
+        NDArray[numpy.uint32],
+        NDArray[numpy.uint32],
+        NDArray[numpy.float64],
+    ]:
+        """
+        P(label) by token, P(span), first and last token of spans, P(output); scores times a factor.
+        """
+
+    def ranked(
+        self, extractor: FeatureExtractor, table: TokenTable, k: int, space: SingleSpace
+    ) -> tuple[NDArray[numpy.int32], NDArray[numpy.float64], NDArray[numpy.uint32], NDArray[numpy.uint8]]:
+        """
+        The k best outputs of all sentences: labels [ranks, tokens] (the best ones where a sentence has no more), scores [ranks, sentences] (NaN there), and two empty arrays.
+        """
+
+    def ranked_constrained(
+        self,
+        extractor: FeatureExtractor,
+        table: TokenTable,
+        k: int,
+        labels: NDArray[numpy.int32],
+        chosen: NDArray[numpy.uint8],
+        constraint_set: ConstraintSet,
+        tokens: NDArray[numpy.uint32],
+        spans: NDArray[numpy.uint32],
+        sentences: NDArray[numpy.uint32],
+        space: SingleSpace,
+    ) -> tuple[NDArray[numpy.int32], NDArray[numpy.float64], NDArray[numpy.uint32], NDArray[numpy.uint8]]:
+        """
+        The k best outputs of chosen sentences under constraints, `labels` being the best ones without; by sentence how often the outputs break constraints, and whether that is known to be the best.
         """
 
     def scores(

@@ -227,15 +227,16 @@ class RerankModel(TrainableModel, Reranker):
 _CLASSES: dict[str, type[TrainableModel]] = {made.kind: made for made in (Model, ClassModel, RerankModel)}
 
 
-def trainable(make: Callable[P, TrainedModel]) -> Callable[P, Model]:
+def trainable(make: Callable[P, TrainedModel]) -> Callable[P, Model | ClassModel]:
     """A function that makes models, with a result that can be corrected and trained further.
 
-    Its class is the one for the kind of output; to type checkers it is that for labels.
+    Its class is the one for the kind of output. Whoever knows which it is, and wants type checkers to know,
+    asks the class: `Model.load`, `ClassModel.load`.
     """
 
     @functools.wraps(make)
-    def made(*args: P.args, **kwargs: P.kwargs) -> Model:
+    def made(*args: P.args, **kwargs: P.kwargs) -> Model | ClassModel:
         trained = make(*args, **kwargs)
-        return cast("Model", _CLASSES[trained.kind].of(trained))
+        return cast("Model | ClassModel", _CLASSES[trained.kind].of(trained))
 
     return made

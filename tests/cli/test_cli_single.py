@@ -171,3 +171,49 @@ def test_errors_name_the_place(data: Path, model: Path, run: Run, tmp_path: Path
     assert f"{path}:2:11: found no JSON" in told
     code, _, told = run("eval", model, data / "new.jsonl")
     assert "new.jsonl:1: found no class in 'intent', expected one" in told
+
+
+def test_errors_in_numbers_name_file_and_line(data: Path, run: Run, tmp_path: Path) -> None:
+    good, bad, path = tmp_path / "good.jsonl", tmp_path / "bad.jsonl", tmp_path / "n.mg"
+    good.write_text('{"text": "a", "n": 1, "label": "x"}\n{"text": "b", "n": 2, "label": "y"}\n')
+    bad.write_text('{"text": "a", "n": 1, "label": "x"}\n{"text": "b", "n": "dear", "label": "y"}\n')
+    (tmp_path / "f.txt").write_text("number(n)\nwords(text)\n")
+    train = ["train", "--structure", "single", "--features", tmp_path / "f.txt", "-q", "-o", path]
+    told = [run(*train, bad)[2], run(*train, good, "--dev", bad)[2]]
+    assert run(*train, good)[0] == 0
+    told += [run("tag", path, bad)[2], run("tag", path, bad, "--nbest", "2")[2], run("eval", path, bad)[2]]
+    told.append(run("explain", path, "--input", bad, "--all")[2])
+    for complaint in told:
+        assert f"{bad}: number(n): found 'dear', expected a number (line 2)" in complaint
+
+
+@pytest.mark.parametrize("suffix", ["csv", "jsonl", "txt"])
+def test_files_of_classes_are_scored(data: Path, model: Path, run: Run, tmp_path: Path, suffix: str) -> None:
+    """The same as with the model; without --structure where only items have the format."""
+    gold, tagged, chosen = data / f"test.{suffix}", tmp_path / f"tagged.{suffix}", model
+    how = {"csv": [], "jsonl": ["--structure", "single"], "txt": ["--structure", "single"]}[suffix]
+    names = ["--label", "intent"]
+    if suffix == "txt":
+        chosen, names = tmp_path / "i.mg", ["--format", "crfsuite"]
+        more = ["--structure", "single", *names, "--set", "passes=1", "-o", chosen, "-q"]
+        assert run("train", data / "train.txt", *more)[0] == 0
+    assert run("tag", chosen, gold, "-o", tagged)[0] == 0
+    expected = json.loads(run("eval", chosen, gold, "--json")[1])
+    code, out, told = run("eval", "--gold", gold, "--pred", tagged, *names, *how, "--json")
+    assert (code, told) == (0, "")
+    assert json.loads(out) == expected
+    wrong = {"csv": table(records(20, 9)), "jsonl": "".join(json.dumps(r) + "\n" for r in records(20, 9))}
+    if suffix in wrong:
+        tagged.write_text(wrong[suffix], newline="")
+        code, _, told = run("eval", "--gold", gold, "--pred", tagged, *names, *how)
+        assert (code, "both files must have the same tokens" in told) == (1, True)
+
+
+def test_the_structure_of_files_is_checked(data: Path, model: Path, run: Run) -> None:
+    files = ["--gold", data / "test.csv", "--pred", data / "test.csv", "--label", "intent"]
+    assert "Did you mean 'single'?" in run("eval", *files, "--structure", "singel")[2]
+    assert (
+        "--structure is for --gold FILE" in run("eval", model, data / "test.csv", "--structure", "single")[2]
+    )
+    files[3] = data / "dev.csv"
+    assert "--mode: it is for labels of tokens" in run("eval", *files, "--mode", "strict")[2]

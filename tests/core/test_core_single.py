@@ -248,6 +248,59 @@ def test_the_finished_model_scores_all_classes(world: SingleWorld, seed: int) ->
     assert names[0] == "constant"
 
 
+@settings(steady, max_examples=60)
+@given(single_worlds(), seeds, st.integers(1, 6), st.floats(0.1, 3.0))
+def test_batches_against_looking_at_all_classes(world: SingleWorld, seed: int, k: int, factor: float) -> None:
+    """The k best classes, under constraints too, classes changed because of them, and probabilities; weights
+    are whole numbers at times, so that classes tie."""
+    rng, n = np.random.default_rng(seed), world.labels
+    trained = world.untrained()
+    trained.scatter(rng)
+    trained.step = 1
+    model, space, table = model_of(trained), _core.SingleSpace(), world.table()
+    count = table.sentences
+    scores = model.scores(world.extractor, table, space)
+    sets = rng.integers(0, 2, (3, n, 1, 1)).repeat(3, 2).repeat(3, 3).astype(np.uint8)
+    everywhere = [0] if rng.integers(2) else []
+    rules = _core.ConstraintSet(n, np.zeros(n * n, np.uint8), sets.reshape(3, -1), everywhere, [], [], [])
+    chosen = rng.integers(0, 2, count).astype(np.uint8)
+    own = [(i, 0, int(s)) for i in range(count) for s in (1, 2) if chosen[i] and rng.integers(2)]
+    tokens = np.array([x for one in own for x in one], np.uint32)
+    none, starts = np.zeros(0, np.uint32), np.arange(count, dtype=np.uint32)
+    broken = np.zeros((count, n), np.int64)
+    for i in range(count):
+        wanted = ([*everywhere] if chosen[i] else []) + [s for j, _, s in own if j == i]
+        broken[i] = sum((1 - sets[s, :, 0, 0].astype(np.int64) for s in wanted), np.zeros(n, np.int64))
+    free = model.best(world.extractor, table, space)
+    under = (chosen, rules, tokens, none, starts, space)
+    plain = model.ranked(world.extractor, table, k, space)
+    limited = model.ranked_constrained(world.extractor, table, k, free, *under)
+    for (ids, found, *_), counted in ((plain, 0 * broken), (limited, broken)):
+        for i in range(count):
+            order = sorted(range(n), key=lambda y, i=i, c=counted: (c[i, y], -scores[i, y], y))
+            order = [y for y in order if counted[i, y] == counted[i].min()][:k]
+            real = ~np.isnan(found[:, i])
+            assert ids[real, i].tolist() == order
+            assert found[real, i].tolist() == scores[i, order].tolist()
+            assert set(ids[~real, i].tolist()) <= {order[0]}
+    assert limited[2].tolist() == broken.min(axis=1).tolist()
+    assert limited[3].all()
+    given_ids = rng.integers(0, n, count).astype(np.int32)
+    changed, left, exact = model.constrain(world.extractor, table, given_ids, *under)
+    best = limited[0][0]
+    keeps = broken[np.arange(count), given_ids] == broken.min(axis=1)
+    assert changed.tolist() == np.where(keeps, given_ids, best).tolist()
+    assert (left.tolist(), exact.all()) == (broken.min(axis=1).tolist(), True)
+    flat = (np.zeros(size, np.uint8) for size in (n, n * n, 0))
+    spelling = _core.Spelling(np.arange(n, dtype=np.uint32), *flat)
+    token, span, _, _, whole = model.confidences(
+        world.extractor, table, given_ids, starts, spelling, factor, space
+    )
+    expected = np.exp(factor * scores - np.logaddexp.reduce(factor * scores, axis=1)[:, None])
+    np.testing.assert_allclose(token, expected[np.arange(count), given_ids], rtol=1e-9)
+    assert (span.size, whole.tolist()) == (0, token.tolist())
+
+
 def as_chain(world: SingleWorld) -> World:
     """The same items as sentences of one token of a chain without transitions."""
     n, every = world.labels, np.ones(world.labels, np.uint8)
@@ -323,6 +376,18 @@ def test_constraints_are_counted_for_each_class() -> None:
 def test_what_does_not_fit_is_refused() -> None:
     world = random_single_world(3)
     trained = world.untrained()
+    trained.scatter(np.random.default_rng(1))
+    trained.step = 1
+    model, space, table = model_of(trained), _core.SingleSpace(), world.table()
+    free, none = model.best(world.extractor, table, space), np.zeros(0, np.uint32)
+    for labels, ids, chosen in ((4, free, 5), (3, free, 4), (3, free[1:], 5), (3, free + 3, 5)):
+        sets = np.zeros((1, labels * 9), np.uint8)
+        rules = _core.ConstraintSet(labels, np.zeros(labels * labels, np.uint8), sets, [0], [], [], [])
+        under = (ids, np.ones(chosen, np.uint8), rules, none, none, none, space)
+        with pytest.raises(ValueError):
+            model.constrain(world.extractor, table, *under)
+        with pytest.raises(ValueError):
+            model.ranked_constrained(world.extractor, table, 2, *under)
     with pytest.raises(ValueError, match="no classes"):
         _core.SingleBatch(_core.SingleShape(0), trained.examples)
     two = _core.ExampleRows()

@@ -60,14 +60,14 @@ def spelled(tags: Sequence[int]) -> list[str]:
 @st.composite
 def worlds(draw: st.DrawFn) -> tuple[list[str], list[list[str]]]:
     """Words, and outputs that mostly share their labels with the first."""
-    words = draw(st.lists(st.sampled_from(WORDS), min_size=1, max_size=14))
+    words = draw(st.lists(st.sampled_from(WORDS), min_size=1, max_size=20))
     size = len(words)
     tag = st.integers(0, len(LABELS) - 1)
     first = draw(st.lists(tag, min_size=size, max_size=size))
     outputs = [first]
-    for _ in range(draw(st.integers(0, 4))):
+    for _ in range(draw(st.integers(0, 8))):
         changed = list(draw(st.sampled_from(outputs)))
-        for _ in range(draw(st.integers(0, 3))):
+        for _ in range(draw(st.integers(0, 5))):
             changed[draw(st.integers(0, size - 1))] = draw(tag)
         outputs.append(changed)
     return words, [spelled(output) for output in outputs]
@@ -203,3 +203,26 @@ def test_names_that_are_neither_set_nor_file(tmp_path: Path) -> None:
         load_global_features("nonlocl")
     with pytest.raises(DataError, match="cannot be read"):
         load_global_features("nonlocal", lowercase=str(tmp_path / "none.txt"))
+
+
+@settings(deadline=None, max_examples=200)
+@given(worlds(), st.integers(0, 2**32 - 1))
+def test_scores_of_many_outputs_are_those_of_each(
+    world: tuple[list[str], list[list[str]]], seed: int
+) -> None:
+    """Changes that have nothing to do with each other are scored apart: the sums must be the same."""
+    words, outputs = world
+    features, naive = GlobalFeatures(ALL, LOWERCASE), NaiveGlobal(words, LOWERCASE)
+    counts = [naive.features(ALL, spans_of(labels)) for labels in outputs]
+    names = sorted({name for one in counts for name in one}, key=_core.global_key)
+    rng = np.random.default_rng(seed)
+    weights = dict(zip(names, rng.integers(-9, 9, len(names)).tolist(), strict=True))
+    keys = np.array([_core.global_key(name) for name in names], np.uint64)
+    values = np.array([weights[name] for name in names], np.float32)
+    native = features.native(LABELS, "IOB2")
+    rescorer = _core.Rescorer(_core.GlobalModel(native, mention_labels(LABELS, "IOB2"), keys, values, 2.0))
+    rescorer.read(pack([Sentence({"word": words})]).table, 0)
+    ids = np.array([LABELS.index(label) for labels in outputs for label in labels], np.int32)
+    local = np.arange(len(outputs), dtype=np.float64)
+    expected = [2.0 * k + sum(weights[n] * c for n, c in one.items()) for k, one in enumerate(counts)]
+    assert rescorer.totals(0, ids, local).tolist() == expected

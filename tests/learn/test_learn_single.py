@@ -210,6 +210,7 @@ def test_fix_undo_and_new_classes(model: Any) -> None:
     fixed = model.fix(TEXT, "rain")
     assert fixed.classify(TEXT).label == "rain"
     assert fixed.undo().to_bytes() == model.to_bytes()
+    assert fixed.undo().saved.arrays["constants"].size == 0
     newer = fixed.fix({"text": "quite another thing", "channel": "fax", "price": 1}, "other", check=items(20))
     assert newer.labels == (*model.labels, "other")
     assert newer.classify(TEXT).label == "rain"
@@ -262,6 +263,10 @@ def test_files_pickles_and_weights(model: Any, tmp_path: Path) -> None:
     table = tmp_path / "w.tsv"
     model.export_weights(table)
     assert loaded.with_weights(table).nbest(TEXT, 3) == model.nbest(TEXT, 3)
+    with open(table, "a") as file:
+        file.write(f"start\t\t{model.labels[0]}\t1\n")  # a class has no neighbours
+    with pytest.raises((ModelError, DataError)):
+        loaded.with_weights(table)
 
 
 def test_shrink_and_export(model: Any) -> None:

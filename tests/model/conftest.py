@@ -48,12 +48,13 @@ def taggers(toys: Callable[..., Any], tmp_path_factory: pytest.TempPathFactory) 
     }
     asked = {"word": ["x1", "new", "y2"], "tag": ["T0", "T1", "T2"]}
     found["corrected"] = found["full"].fix(asked, ["B-NEW", "O", "O"]).fix(asked, ["O", "B-X", "B-NEW"])
+    found["global"] = mg.train(toys(12), passes=2, learner="nonlocal", n=5, hypotheses=7)
     found["16 bits"] = mg.shrink(found["full"], bits=16).model
     found["8 bits"] = mg.shrink(found["plain"], bits=8).model
     return found
 
 
-@pytest.fixture(params=["plain", "voted", "full", "segments", "corrected", "16 bits", "8 bits"])
+@pytest.fixture(params=["plain", "voted", "full", "segments", "corrected", "global", "16 bits", "8 bits"])
 def tagger(request: pytest.FixtureRequest, taggers: dict[str, mg.Tagger]) -> mg.Tagger:
     return taggers[request.param]
 

@@ -16,7 +16,7 @@ import sys, time
 before = set(sys.modules)
 started = time.perf_counter()
 import marginalia
-import marginalia.decode
+import marginalia.decode.tagger
 seconds = time.perf_counter() - started
 {work}
 new = {{name for name in set(sys.modules) - before}}
@@ -44,7 +44,7 @@ def model_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_import_brings_numpy_only() -> None:
     packages, rooms, seconds = loaded_after("")
-    print(f"import of marginalia.decode: {seconds} s")  # shown with -rP; never asserted
+    print(f"import of marginalia.decode.tagger: {seconds} s")  # shown with -rP; never asserted
     assert packages == {"numpy"}
     assert not rooms & {"learn", "evaluate", "cli"}
 
@@ -94,3 +94,22 @@ def test_facade_names_are_no_rooms() -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_training_loads_what_it_needs_only(tmp_path: Path) -> None:
+    """The same: no corrections, calibration, explanations or scoring, and one template language."""
+    data, templates = tmp_path / "train.txt", tmp_path / "templates.txt"
+    data.write_text("a B-X\nb O\n\nb O\na B-X\n\n")
+    templates.write_text("U00:%x[0,0]\nB\n")
+    script = (
+        "import sys; from marginalia.cli import main\n"
+        f"main(['train', {str(data)!r}, '-q', '-o', {str(tmp_path / 'm.mg')!r}, "
+        f"'--features', {str(templates)!r}])\n"
+        "print(*(name.removeprefix('marginalia.') for name in sys.modules if name.startswith('marginalia.')))"
+    )
+    out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    loaded = set(out.splitlines()[-1].split())
+    assert {"learn.training", "decode.tagger", "features.crfpp"} <= loaded
+    unneeded = {"learn.api", "learn.correcting", "learn.calibration", "learn.labeler", "decode.explaining"}
+    unneeded |= {"decode.classifier", "decode.ranking", "model.corrections", "model.table", "evaluate"}
+    assert not loaded & (unneeded | {"features.templates", "features.wapiti"})

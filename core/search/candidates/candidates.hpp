@@ -140,8 +140,8 @@ class Candidates {
 
   const ClassScores& scores_of(std::size_t i) {
     const Example x = at(i);
-    scores_.assign(x.length, 0.0);
-    add_node_rows(x, weights_, 1, scores_.data());
+    scores_.resize(x.length);
+    sum_node_rows(x, weights_, 1, scores_.data());
     return scores_;
   }
   // The best candidate that is right, or that is wrong.

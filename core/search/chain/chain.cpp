@@ -62,8 +62,8 @@ void Chain::hide(std::size_t i, const Dropout& dropout, std::uint64_t step) {
 
 const Lattice& Chain::lattice_of(std::size_t i) {
   const Example x = at(i);
-  lattice_.begin(x.length);
-  add_node_rows(x, weights_, shape_.labels, lattice_.node.data());
+  lattice_.begin(x.length, false);
+  sum_node_rows(x, weights_, shape_.labels, lattice_.node.data());
   if (examples_.has_edges())
     lattice_.set_edges(edge_weights_, x.all->edge_rows,
                        std::span(x.all->edge_end).subspan(x.first, x.length + 1));

@@ -80,9 +80,10 @@ void ChainConstants::scale(double factor) {
     for (double& score : *scores) score *= factor;
 }
 
-void Lattice::begin(std::size_t tokens) {
+void Lattice::begin(std::size_t tokens, bool clear) {
   length = tokens;
-  node.assign(tokens * labels(), 0.0);
+  node.resize(tokens * labels());
+  if (clear) std::fill(node.begin(), node.end(), 0.0);
   edges_ = nullptr;
   restricted_ = local_pairs_ = false;
   factor_ = 1.0;

@@ -112,8 +112,8 @@ class Lattice {
   std::size_t length = 0;
   std::vector<double> node;  // [T][L]
 
-  // Begins a sentence with all scores 0 and no edge features.
-  void begin(std::size_t tokens);
+  // Begins a sentence with no edge features and all node scores 0, or, without `clear`, yet to be set.
+  void begin(std::size_t tokens, bool clear = true);
   // Its edge features: token t has rows[ends[t] .. ends[t + 1]). The lattice only looks at all three.
   void set_edges(const EdgeWeights& weights, std::span<const std::uint32_t> rows,
                  std::span<const std::uint64_t> ends);

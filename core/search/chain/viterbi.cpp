@@ -78,29 +78,108 @@ MARGINALIA_INLINE void fill_narrow(const ChainConstants& constants, const double
   std::uint32_t i = 0;
   for (std::size_t k = 0; k < constants.narrow.size(); ++k) {
     const std::uint32_t to = constants.narrow[k];
-    double best = kIllegal;
-    for (; i < constants.narrow_end[k]; ++i) {
-      const std::uint32_t from = constants.predecessor[i];
-      best = std::max(best, constants.transition[from * n + to] + in[from]);
+    const auto score = [&](std::uint32_t at) {
+      const std::size_t from = constants.predecessor[at];
+      return constants.transition[from * n + to] + in[from];
+    };
+    if (constants.narrow_end[k] == i + 2) {  // as most have: no loop, whose end would be hard to foresee
+      out[to] = std::max(score(i), score(i + 1));
+      i += 2;
+      continue;
     }
+    double best = kIllegal;
+    for (; i < constants.narrow_end[k]; ++i) best = std::max(best, score(i));
     out[to] = best;
+  }
+}
+
+// out[c] = the maximum over the listed rows p of in[p] + transition[p][c], for the columns of `Vectors`
+// vectors: from `first` on one after another, the last of them at `last`, where it may overlap the one before
+// it. The maxima stay in registers meanwhile.
+template <std::size_t Vectors>
+MARGINALIA_INLINE void max_columns(const double* transition, const double* in, const std::uint8_t* rows,
+                                   std::size_t count, std::size_t n, std::size_t first, std::size_t last,
+                                   double* out) {
+  Doubles best[Vectors], score;
+#pragma GCC unroll 8
+  for (std::size_t v = 0; v < Vectors; ++v) best[v] = Doubles{kIllegal, kIllegal, kIllegal, kIllegal};
+  for (std::size_t k = 0; k < count; ++k) {
+    const double* row = transition + rows[k] * n;
+    const double shift = in[rows[k]];
+#pragma GCC unroll 8
+    for (std::size_t v = 0; v < Vectors; ++v) {
+      load(row + (v + 1 < Vectors ? first + v * kLanes : last), score);
+      score += shift;
+      best[v] = score > best[v] ? score : best[v];
+    }
+  }
+  // The last first: what is loaded next is then the whole of one store, which the processor hands on quickly.
+  store(best[Vectors - 1], out + last);
+#pragma GCC unroll 8
+  for (std::size_t v = 0; v + 1 < Vectors; ++v) store(best[v], out + first + v * kLanes);
+}
+
+constexpr std::size_t kListed = 64;  // most labels whose rows are listed
+
+// The same for all columns, of kLanes to kListed labels.
+MARGINALIA_INLINE void max_rows(const double* transition, const double* in, const std::uint8_t* rows,
+                                std::size_t count, std::size_t n, double* out) {
+  constexpr std::size_t kBlock = 4 * kLanes;
+  std::size_t first = 0;
+  for (; first + 2 * kBlock < n; first += kBlock)
+    max_columns<4>(transition, in, rows, count, n, first, first + kBlock - kLanes, out);
+  const auto columns = [&]<std::size_t Vectors>() {
+    max_columns<Vectors>(transition, in, rows, count, n, first, n - kLanes, out);
+  };
+  switch ((n - first + kLanes - 1) / kLanes) {
+    case 8:
+      return columns.template operator()<8>();
+    case 7:
+      return columns.template operator()<7>();
+    case 6:
+      return columns.template operator()<6>();
+    case 5:
+      return columns.template operator()<5>();
+    case 4:
+      return columns.template operator()<4>();
+    case 3:
+      return columns.template operator()<3>();
+    case 2:
+      return columns.template operator()<2>();
+    default:
+      return columns.template operator()<1>();
   }
 }
 
 // Rows of transitions that by their bounds cannot reach what the best row gives to every label are skipped;
 // usually few remain.
+MARGINALIA_INLINE void max_reaching(const ChainConstants& constants, const double* in, std::size_t n,
+                                    double* out) {
+  const RowBounds& bounds = constants.transition_bounds;
+  const double* transition = constants.transition.data();
+  const double least = most_of_sums(in, bounds.least.data(), n);
+  if (n < kLanes || n > kListed) {
+    std::fill(out, out + n, kIllegal);
+    for_reaching(in, bounds.most.data(), least, n,
+                 [&](std::size_t p) { max_add(out, transition + p * n, in[p], n); });
+    return;
+  }
+  std::uint8_t rows[kListed];
+  std::size_t count = 0;
+  for_reaching(in, bounds.most.data(), least, n,
+               [&](std::size_t p) { rows[count++] = static_cast<std::uint8_t>(p); });
+  max_rows(transition, in, rows, count, n, out);
+}
+
 MARGINALIA_INLINE void step_order_1(const Lattice& lattice, std::size_t t, const double* in, double* out) {
   const std::size_t n = lattice.labels();
   const ChainConstants& constants = *lattice.constants;
-  std::fill(out, out + n, kIllegal);
   if (!lattice.varies()) {
-    const RowBounds& bounds = constants.transition_bounds;
-    const double least = most_of_sums(in, bounds.least.data(), n);
-    for_reaching(in, bounds.most.data(), least, n,
-                 [&](std::size_t p) { max_add(out, constants.transition.data() + p * n, in[p], n); });
+    max_reaching(constants, in, n, out);
     fill_narrow(constants, in, n, out);
   } else {
     const double* pairs = lattice.pairs(t);
+    std::fill(out, out + n, kIllegal);
     for (std::size_t p = 0; p < n; ++p)
       if (in[p] != kIllegal) max_add(out, pairs + p * n, in[p], n);
   }

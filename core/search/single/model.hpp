@@ -1,14 +1,19 @@
 // A finished model of single classes: items in, scores of all classes out.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
+#include <span>
 #include <stdexcept>
 #include <utility>
 #include <vector>
 
+#include "base/vector.hpp"
 #include "search/frozen_model.hpp"
 #include "search/node_sums.hpp"
+#include "search/ranked.hpp"
 #include "search/single/single.hpp"
 
 namespace marginalia {
@@ -66,6 +71,36 @@ class SingleModel : public FrozenModel<SingleModel, SingleTypes> {
     };
   }
   void for_constants_of(Output, auto&&) const {}
+
+  // Given classes, changed where others break fewer constraints.
+  ConstrainedLabels constrain(const FeatureExtractor& extractor, const TokenTable& table,
+                              std::span<const std::int32_t> labels, std::span<const std::uint8_t> chosen,
+                              const ConstraintSet& rules, const std::vector<PlacedConstraints>& placed,
+                              Space& space) const {
+    RankedLabels best = ranked_constrained(*this, extractor, table, 1, labels, chosen, rules, placed, space);
+    TokenViolations violations(rules, chosen, placed);
+    for (std::size_t s = 0; s < labels.size(); ++s)
+      if (violations.of(s)[static_cast<std::size_t>(labels[s])] == best.violations[s])
+        best.labels[s] = labels[s];
+    return {std::move(best.labels), std::move(best.violations), std::move(best.exact)};
+  }
+
+  // The probabilities of given classes; there are no spans.
+  Confidences confidences(const FeatureExtractor& extractor, const TokenTable& table,
+                          std::span<const std::int32_t> labels, std::span<const std::uint32_t>,
+                          const Spelling&, double factor, Space& space) const {
+    check_labels(table, labels, shape().labels);
+    Confidences found;
+    for (std::size_t s = 0; s < table.sentences(); ++s) {
+      ClassScores p = scores(extractor, table, s, space);
+      for (double& score : p) score *= factor;
+      exp_all(p.data(), p.size(), *std::max_element(p.begin(), p.end()));
+      found.token.push_back(p[static_cast<std::size_t>(labels[s])] /
+                            std::accumulate(p.begin(), p.end(), 0.0));
+    }
+    found.output = found.token;
+    return found;
+  }
 };
 
 }  // namespace marginalia

@@ -88,8 +88,8 @@ class Single {
   Example at(std::size_t i) const { return hides_ ? example(thinned_, 0) : example(data_.examples, i); }
 
   const ClassScores& scores_of(std::size_t i) {
-    scores_.assign(classes_, 0.0);
-    add_node_rows(at(i), weights_, classes_, scores_.data());
+    scores_.resize(classes_);
+    sum_node_rows(at(i), weights_, classes_, scores_.data());
     return scores_;
   }
   // The best class that is right, or that is wrong.

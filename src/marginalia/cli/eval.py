@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 from marginalia.cli.arguments import UsageError, Verbs, add_reading, add_threads, natural, verb_parser
 from marginalia.cli.constraints import add_constraints, constraints_of
 from marginalia.cli.dictionaries import add_dictionary, with_dictionaries
-from marginalia.cli.dispatch import opened
+from marginalia.cli.dispatch import check_verb, opened
 from marginalia.cli.hypotheses import add_hypotheses, with_hypotheses
 from marginalia.cli.layouts import model_layout
 from marginalia.cli.reading import check_layout, given_options, must_exist, reader_arguments, seekable
+from marginalia.config import suggestion
 
 if TYPE_CHECKING:
     from marginalia.corpus.batches import Layout
@@ -42,6 +43,12 @@ def add_parser(verbs: Verbs) -> None:
     parser.add_argument("test", metavar="TEST", nargs="?", help="labelled data for the model; - is stdin")
     parser.add_argument("--gold", metavar="FILE", help="labelled data, instead of MODEL TEST")
     parser.add_argument("--pred", metavar="FILE", help="the same tokens, predicted labels in the last column")
+    parser.add_argument(
+        "--structure",
+        metavar="NAME",
+        help="with --gold: what an output is: chain, segments or single (default: by the format; csv and tsv "
+        "files have items with a class each, all others sentences)",
+    )
     parser.add_argument("--compare", metavar="FILE", help="other predictions: is the difference significant?")
     parser.add_argument("--known", metavar="FILE", help="training data: also score the words not in it")
     parser.add_argument(
@@ -100,7 +107,7 @@ def run(args: argparse.Namespace) -> int:
 
 def evaluate(args: argparse.Namespace, places: dict[str, str]) -> Evaluated:
     """Score a model on test data, or a file of predictions."""
-    from marginalia.kinds import evaluation, kind_of
+    from marginalia.kinds import evaluation
 
     asked = evaluation.Evaluation(
         args.mode,
@@ -113,7 +120,8 @@ def evaluate(args: argparse.Namespace, places: dict[str, str]) -> Evaluated:
         places=places,
     )
     if not args.model:
-        kind = kind_of("chain")
+        kind = _kind(args)
+        check_verb(kind, "eval", args)
         return evaluation.evaluate_files(kind, args.gold, args.pred, _layout(kind, args, places), asked)
     model, kind = opened("eval", args)
     model = with_hypotheses(model, args)
@@ -123,13 +131,31 @@ def evaluate(args: argparse.Namespace, places: dict[str, str]) -> Evaluated:
     return evaluation.evaluate_model(kind, model, args.test, layout, asked)
 
 
+def _kind(args: argparse.Namespace) -> OutputKind[Any]:
+    """What the outputs of files are without a model: the first that there is such a format for."""
+    from marginalia.corpus.items import known_suffix
+    from marginalia.decode.structures import STRUCTURES
+    from marginalia.kinds import kind_of
+
+    if args.structure is not None:
+        if args.structure not in STRUCTURES:
+            hint = suggestion(args.structure, list(STRUCTURES))
+            raise UsageError(f"--structure: found '{args.structure}'. {hint}")
+        return kind_of(args.structure)
+    format = args.format or known_suffix(args.gold)
+    kinds = [kind_of(structure) for structure in STRUCTURES]
+    return next((kind for kind in kinds if format in kind.reader.formats), kinds[0])
+
+
 def _layout(kind: OutputKind[Any], args: argparse.Namespace, places: dict[str, str]) -> Layout:
     """How to read a gold file without a model."""
     from marginalia.corpus.batches import guess_layout
+    from marginalia.corpus.items import guess_item_layout
 
     options, format = given_options(vars(args)), kind.reader.format_name(args.gold, args.format)
     check_layout(kind.reader, format, args.columns, options)
-    return guess_layout(places[args.gold], format, args.columns, args.label, reader_arguments(options))
+    guess = guess_item_layout if kind.reader.items else guess_layout
+    return guess(places[args.gold], format, args.columns, args.label, reader_arguments(options))
 
 
 def show(args: argparse.Namespace, evaluated: Evaluated) -> None:
@@ -160,6 +186,8 @@ def _check(args: argparse.Namespace) -> None:
     by_model, by_files = bool(args.model and args.test), bool(args.gold and args.pred)
     if by_model == by_files or (args.model and not by_model) or (by_model and (args.gold or args.pred)):
         raise UsageError("expected MODEL TEST, or --gold FILE --pred FILE. See marginalia eval --help.")
+    if by_model and args.structure is not None:
+        raise UsageError("--structure is for --gold FILE: a model knows what its outputs are.")
     if by_files and _wants_reliability(args):
         raise UsageError(
             "--reliability is for MODEL TEST: a file of predictions does not say how sure they are."

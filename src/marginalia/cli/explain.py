@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from marginalia.corpus.blocks import Block
     from marginalia.corpus.records import Sentence
     from marginalia.decode import Explanation, Tagger
+    from marginalia.decode.answering import LabelModel
     from marginalia.decode.constraints import Constraints
     from marginalia.kinds import OutputKind
     from marginalia.model.provenance import Citation
@@ -154,7 +155,7 @@ def _check(args: argparse.Namespace) -> None:
 
 
 def text_sentence(
-    kind: OutputKind[Any], tagger: Tagger, args: argparse.Namespace
+    kind: OutputKind[Any], tagger: LabelModel, args: argparse.Namespace
 ) -> Mapping[str, Sequence[str]]:
     """The columns of an example that stands on the command line."""
     flags = ["--format", "--columns", "--label", *(o.flag for o in READER_OPTIONS if o.name != "tokenizer")]
@@ -166,7 +167,7 @@ def text_sentence(
     return kind.reader.text_input(tagger, args.text, args.tokenizer)
 
 
-def file_sentence(tagger: Tagger, args: argparse.Namespace) -> Sentence:
+def file_sentence(tagger: LabelModel, args: argparse.Namespace) -> Sentence:
     """The sentence of a file that was asked for."""
     number = args.sentence or 1
     sentences = _sentences(tagger, args.input, input_layout(tagger.saved, args, args.input))
@@ -176,13 +177,13 @@ def file_sentence(tagger: Tagger, args: argparse.Namespace) -> Sentence:
     return found
 
 
-def _sentences(tagger: Tagger, path: str, layout: Layout) -> Iterator[Sentence]:
+def _sentences(tagger: LabelModel, path: str, layout: Layout) -> Iterator[Sentence]:
     """What the model labels at once, one after another."""
     for block in _blocks(tagger, path, layout):
         yield from block.sentences()
 
 
-def _blocks(tagger: Tagger, path: str, layout: Layout) -> Iterator[Block]:
+def _blocks(tagger: LabelModel, path: str, layout: Layout) -> Iterator[Block]:
     """What the model labels at once, in blocks of many."""
     from marginalia.corpus.batches import read_batches
     from marginalia.corpus.settings import DataSettings

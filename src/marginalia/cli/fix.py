@@ -32,7 +32,9 @@ if TYPE_CHECKING:
     from marginalia.corpus.source import DataSource
     from marginalia.learn import CorrectionReport
     from marginalia.model.corrections import Change, Correction
-    from marginalia.trainable import Model
+    from marginalia.trainable import ClassModel, Model
+
+    AnyModel = Model | ClassModel
 
 _DESCRIPTION = """\
 Correct a model: change its weights, as little as possible, until it labels an example as it should,
@@ -135,7 +137,7 @@ def _check(args: argparse.Namespace) -> None:
         check_writable(args.output, files)
 
 
-def _correct(args: argparse.Namespace, tagger: Model) -> None:
+def _correct(args: argparse.Namespace, tagger: AnyModel) -> None:
     from marginalia.kinds import kind_of
     from marginalia.learn import fixed
     from marginalia.model import save
@@ -152,7 +154,7 @@ def _correct(args: argparse.Namespace, tagger: Model) -> None:
     _show(args, report, kind_of(saved.structure).reader.noun)
 
 
-def _examples(args: argparse.Namespace, tagger: Model) -> DataSource:
+def _examples(args: argparse.Namespace, tagger: AnyModel) -> DataSource:
     from marginalia.corpus.blocks import ATTRIBUTES, pack
     from marginalia.corpus.records import Sentence
     from marginalia.corpus.source import DataSource
@@ -187,7 +189,7 @@ def _sentences(source: DataSource) -> Iterator[Any]:
         yield from source.units(block).sentences()
 
 
-def _source(args: argparse.Namespace, tagger: Model, path: str) -> DataSource:
+def _source(args: argparse.Namespace, tagger: AnyModel, path: str) -> DataSource:
     """A labelled file, in memory."""
     from marginalia.corpus.source import DataSource
     from marginalia.kinds.labelled import labelled_batches
@@ -198,7 +200,7 @@ def _source(args: argparse.Namespace, tagger: Model, path: str) -> DataSource:
     return DataSource.of_file(path, layout, blocks)
 
 
-def _undo(args: argparse.Namespace, tagger: Model) -> None:
+def _undo(args: argparse.Namespace, tagger: AnyModel) -> None:
     last = tagger.corrections[-1:]
     before = tagger.undo()
     if args.output is not None:
@@ -212,7 +214,7 @@ def _undo(args: argparse.Namespace, tagger: Model) -> None:
     print(_ending(args, ""))
 
 
-def _train(args: argparse.Namespace, tagger: Model) -> int:
+def _train(args: argparse.Namespace, tagger: AnyModel) -> int:
     from marginalia.cli.train import follow
     from marginalia.corpus.source import DataSource
     from marginalia.learn import continued

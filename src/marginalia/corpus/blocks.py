@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, BinaryIO
 
@@ -101,6 +102,16 @@ class Block:
         for sentence, text in self.table.comments:
             grouped.setdefault(sentence, []).append(text)
         return grouped
+
+    @contextmanager
+    def naming_errors(self) -> Iterator[None]:
+        """Errors of the data that do not say which file they are of get the name of this one."""
+        try:
+            yield
+        except DataError as error:
+            if self.file is None or error.file is not None:
+                raise
+            raise DataError(error.message, file=self.file, line=error.line, column=error.column) from None
 
 
 def pack(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -13,16 +14,17 @@ from marginalia.corpus.blocks import Block
 from marginalia.corpus.settings import DataSettings
 from marginalia.decode.confidence import Abstention, needed_temperature
 from marginalia.decode.constraints import Constraints, ConstraintsLike
-from marginalia.decode.explaining import Explaining
-from marginalia.decode.explanation import Explanation
 from marginalia.decode.inputs import Input
 from marginalia.decode.model import TrainedModel
 from marginalia.decode.model_constraints import ConstrainedLabels, ModelConstraints
-from marginalia.decode.ranking import Ranking
 from marginalia.decode.tagged import UserLabels
 from marginalia.decode.threads import in_order
 from marginalia.errors import DataError, ModelError, SettingsError
 from marginalia.model import SavedModel
+
+if TYPE_CHECKING:  # start-up time is part of every short run
+    from marginalia.decode.explaining import Explaining
+    from marginalia.decode.explanation import Explanation
 
 Ids = npt.NDArray[np.int32]
 
@@ -70,7 +72,8 @@ class LabelModel(TrainedModel):
         def answer(numbered: tuple[int, Batch]) -> tuple[Batch, Answer]:
             before, batch = numbered
             unit = self._unit(batch.block)
-            constrained = ConstrainedLabels(self.decoder.best(unit))
+            with batch.block.naming_errors():
+                constrained = ConstrainedLabels(self.decoder.best(unit))
             if model_constraints is not None:
                 constrained = model_constraints.constrain(self.decoder, unit, batch, before, constrained.ids)
             ids = self._shown.user_ids(constrained.ids, batch.block)
@@ -98,6 +101,8 @@ class LabelModel(TrainedModel):
     ) -> Iterator[tuple[Batch, list[Ranked]]]:
         """The k best outputs of each sentence of batch after batch, or of each document if the model labels
         whole ones; with probabilities if the model has them, and with `confidence` those of what they say."""
+        from marginalia.decode.ranking import Ranking
+
         check_k(k)
         ranking = Ranking(
             self.decoder,
@@ -110,7 +115,8 @@ class LabelModel(TrainedModel):
         )
 
         def ranked(numbered: tuple[int, Batch]) -> tuple[Batch, list[Ranked]]:
-            return numbered[1], ranking(*numbered, k)
+            with numbered[1].block.naming_errors():
+                return numbered[1], ranking(*numbered, k)
 
         yield from in_order(ranked, _numbered(batches), threads)
 
@@ -144,11 +150,14 @@ class LabelModel(TrainedModel):
         explaining = self._explaining(cite, constraints)
 
         def explained(batch: tuple[int, Batch]) -> tuple[Batch, list[Explanation]]:
-            return batch[1], explaining(batch[1], against, batch[0])
+            with batch[1].block.naming_errors():
+                return batch[1], explaining(batch[1], against, batch[0])
 
         yield from in_order(explained, _numbered(batches), threads)
 
     def _explaining(self, cite: int, constraints: ConstraintsLike) -> Explaining:
+        from marginalia.decode.explaining import Explaining
+
         model_constraints, column = self._model_constraints(constraints), self.feature_columns[0]
         return Explaining(
             self.saved, self.decoder, self._shown, column, cite=cite, model_constraints=model_constraints

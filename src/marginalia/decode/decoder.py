@@ -337,8 +337,12 @@ class Decoder(Generic[Shape]):
         """Start, end and transitions."""
         return filter(None, map(self._constant, self._constants_of(parts)))
 
-    def _constants_of(self, parts: Sequence[tuple[int, int, int]]) -> Iterator[Constant]:
-        return constants_of(parts, len(self._saved.labels), self._saved.settings_as(ChainSettings).order)
+    def _constants_of(
+        self, parts: Sequence[tuple[int, int, int]], first: int = 0, last: int | None = None
+    ) -> Iterator[Constant]:
+        """Those that end in the parts from `first` to `last` (exclusive)."""
+        order = self._saved.settings_as(ChainSettings).order
+        return constants_of(parts, len(self._saved.labels), order, first, last)
 
     def _constant(self, constant: Constant) -> Term | None:
         name, place, labels, first, last = constant
@@ -353,7 +357,8 @@ class Decoder(Generic[Shape]):
         return dict(zip(at, weights, strict=True))
 
     def _named(self, labels: Sequence[int]) -> tuple[str, ...]:
-        return tuple(self._saved.labels[label] for label in labels)
+        names = self._saved.labels
+        return (names[labels[0]],) if len(labels) == 1 else tuple(names[label] for label in labels)
 
     def _lattice(self, block: Block, sentence: int) -> Any:
         return self._model.lattice(self._extractor(block), block.table, sentence, self._space())
@@ -386,14 +391,17 @@ def _candidates_of(saved: SavedModel) -> int:
     return saved.settings_as(VoteSettings, needs=("vote-candidates",)).vote_candidates
 
 
-def constants_of(parts: Sequence[tuple[int, int, int]], size: int, order: int) -> Iterator[Constant]:
-    """Name, place in row 0, labels, first and last token of the constants of parts with their tokens."""
+def constants_of(
+    parts: Sequence[tuple[int, int, int]], size: int, order: int, begin: int = 0, end: int | None = None
+) -> Iterator[Constant]:
+    """Name, place in row 0, labels, first and last token of the constants of parts with their tokens, of
+    those that end in the parts from `begin` to `end` (exclusive)."""
 
     def place(kind: str, *labels: int) -> int:
         return constant_place(kind, labels, size)
 
     ids = [label for label, _, _ in parts]
-    for t, (label, first, last) in enumerate(parts):
+    for t, (label, first, last) in enumerate(parts[begin:end], begin):
         if t == 0:
             yield "start", place("start", label), (label,), first, first
         if t == len(ids) - 1:

@@ -22,7 +22,6 @@ from marginalia.decode.settings import SearchSettings
 from marginalia.decode.structures import StructureDecoder
 from marginalia.decode.tagged import Tagged, UserLabels
 from marginalia.errors import DataError, ModelError
-from marginalia.features.compiling import shown
 from marginalia.model import SavedModel
 from marginalia.model.provenance import Citation, Provenance
 
@@ -193,24 +192,27 @@ def _notes(saved: SavedModel) -> Iterable[str]:
         yield f"weights are of labels in {saved.encoding}, which the model was trained in"
 
 
-class _Pair:
+class _Pair(NamedTuple):
     """Terms of the two outputs that say the same of the same place; equal ones of one side are counted."""
 
-    def __init__(self) -> None:
-        self.sides: tuple[list[Term], list[Term]] = ([], [])
-
-    def value(self, side: int) -> float:
-        return math.fsum(term.value for term in self.sides[side])
+    sides: tuple[list[Term], list[Term]]
 
 
 def _paired(chosen: Sequence[Term], other: Sequence[Term]) -> list[_Pair]:
     """The terms of both outputs by feature and place, without those that they share."""
-    pairs: dict[Any, _Pair] = {}
+    pairs: dict[Any, tuple[list[Term], list[Term]]] = {}
     for side, terms in enumerate((chosen, other)):
         for term in terms:
             key = (term.kind, term.feature, term.template, term.first, term.last, term.inner)
-            pairs.setdefault(key, _Pair()).sides[side].append(term)
-    return [pair for pair in pairs.values() if _seen(pair.sides[0]) != _seen(pair.sides[1])]
+            pair = pairs.get(key)
+            if pair is None:
+                pairs[key] = pair = ([], [])
+            pair[side].append(term)
+    return [_Pair(sides) for sides in pairs.values() if _differ(*sides)]
+
+
+def _differ(one: Sequence[Term], other: Sequence[Term]) -> bool:
+    return len(one) != len(other) or _seen(one) != _seen(other)
 
 
 def _seen(terms: Iterable[Term]) -> list[tuple[tuple[str, ...], float]]:
@@ -218,23 +220,26 @@ def _seen(terms: Iterable[Term]) -> list[tuple[tuple[str, ...], float]]:
 
 
 def _reason(saved: SavedModel, pair: _Pair, seen: Seen, provenance: Provenance | None, cite: int) -> Reason:
-    first = [terms[0] if terms else None for terms in pair.sides]
-    term = first[0] or first[1]
+    chosen, other = (terms[0] if terms else None for terms in pair.sides)
+    term = chosen or other
     assert term is not None, "a pair has a term"
-    sides = [None if one is None else Side(one.labels, pair.value(side)) for side, one in enumerate(first)]
-    template = None if term.template is None else shown(seen.templates[term.template])
+    value, other_value = map(_sum, pair.sides)
     return Reason(
         term.kind,
-        words_of(saved.program, first[0], first[1], seen),
+        words_of(saved.program, chosen, other, seen),
         term.feature,
-        template,
+        None if term.template is None else seen.shown(term.template),
         term.first,
         term.last + 1,
-        sides[0],
-        sides[1],
-        pair.value(0) - pair.value(1),
+        None if chosen is None else Side(chosen.labels, value),
+        None if other is None else Side(other.labels, other_value),
+        value - other_value,
         tuple(_citations(pair, provenance, cite)) if provenance is not None else (),
     )
+
+
+def _sum(terms: Sequence[Term]) -> float:
+    return terms[0].value if len(terms) == 1 else math.fsum(term.value for term in terms)
 
 
 def _citations(pair: _Pair, provenance: Provenance, cite: int) -> list[Citation]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from typing import NamedTuple
 
 from marginalia.corpus.blocks import Block
 from marginalia.decode.decoder import Term
 from marginalia.decode.global_phrases import global_words
-from marginalia.features.compiling import extracted
+from marginalia.features.compiling import extracted, shown
 from marginalia.features.program import Attribute, Template, TemplateProgram, Value
 from marginalia.model import SavedModel, phrases_of
 
@@ -47,7 +48,9 @@ class SeenBlock:
     """The sentences of a block, as a model sees them."""
 
     def __init__(self, saved: SavedModel, block: Block) -> None:
-        self.templates = extracted(saved.program)
+        templates = extracted(saved.program)
+        self.shown = cache(lambda number: shown(templates[number]))  # a template as it is written
+        self.phrasing = cache(lambda number: Phrasing.of(saved.program, templates[number]))
         self.tokens = cache(block.readable)  # of a column
         self.phrases = cache(lambda: phrases_of(saved))
 
@@ -56,7 +59,7 @@ class Seen:
     """One of them: its tokens are those from `first` to `last` (exclusive)."""
 
     def __init__(self, block: SeenBlock, first: int, last: int) -> None:
-        self.length, self.templates = last - first, block.templates
+        self.length, self.shown, self.phrasing = last - first, block.shown, block.phrasing
         self._block, self._place = block, slice(first, last)
         self._marks = cache(self._matches)
 
@@ -83,13 +86,9 @@ def words_of(program: TemplateProgram, chosen: Term | None, other: Term | None, 
     if term.template is None:
         phrases = [_constant(side) for side in (chosen, other) if side is not None]
         return phrases[0] if len(phrases) == 1 else f"{phrases[0]}, not {_arrows(other)}"
-    template = seen.templates[term.template]
-    phrases = [
-        _value(program, piece, text, term, seen)
-        for piece, text in zip(template.pieces, term.texts, strict=True)
-        if isinstance(piece, Value)
-    ]
-    return " and ".join(phrases) or _nothing(template)
+    phrasing = seen.phrasing(term.template)
+    phrases = [_value(program, phrase, term.texts[phrase.piece], term, seen) for phrase in phrasing.phrases]
+    return " and ".join(phrases) or phrasing.nothing
 
 
 def _arrows(term: Term | None) -> str:
@@ -111,26 +110,59 @@ def _nothing(template: Template) -> str:
     return plain.get(template.scope, "the template has no values")
 
 
-def _value(program: TemplateProgram, value: Value, text: str, term: Term, seen: Seen) -> str:
+class Phrase(NamedTuple):
+    """What is said of a value of a template, as far as it is the same for all terms."""
+
+    piece: int  # of the template
+    value: Value
+    place: str
+    say: Callable[[str], str]  # the value's text in words
+
+
+class Phrasing(NamedTuple):
+    """What is said of a template: made once, for terms are many."""
+
+    phrases: list[Phrase]
+    nothing: str  # of one without values
+
+    @classmethod
+    def of(cls, program: TemplateProgram, template: Template) -> Phrasing:
+        """That of one of a program's templates."""
+        values = [(i, piece) for i, piece in enumerate(template.pieces) if isinstance(piece, Value)]
+        return cls([_phrase(program, i, value) for i, value in values], _nothing(template))
+
+
+def _phrase(program: TemplateProgram, piece: int, value: Value) -> Phrase:
     if value.anchor == "length":
-        return f"the segment has {text} token{'' if text == '1' else 's'}"
+        return Phrase(
+            piece, value, "", lambda text: f"the segment has {text} token{'' if text == '1' else 's'}"
+        )
+    attribute = program.attributes[value.attribute]
+    place = _place(attribute.column or "token", value)
+    predicate = _PREDICATES.get(attribute.function)
+    if predicate is not None:
+        return Phrase(piece, value, place, lambda text: predicate(place, attribute, text))
+    subject = _SUBJECTS.get(attribute.function, attribute.function + " of {}")
+    letters = f"{attribute.argument} letter{'' if attribute.argument == '1' else 's'}"
+    of = subject.format(place, n=letters, a=attribute.argument)
+    return Phrase(piece, value, place, lambda text: f"{of} is '{text}'")
+
+
+def _value(program: TemplateProgram, phrase: Phrase, text: str, term: Term, seen: Seen) -> str:
+    value = phrase.value
+    if value.anchor == "length":
+        return phrase.say(text)
     attribute = program.attributes[value.attribute]
     where = _outside(value, term, seen.length)
     if where is not None:
         return f"there is no {attribute.column or 'token'} {where}"
     if value.anchor == "i" and text == "_none":
         return f"there is no {attribute.column} between the segment's ends"
-    place = _place(attribute.column or "token", value)
     if attribute.function == "list" and attribute.argument in program.dictionary:
         at = _position(value, term, seen.length)
-        phrase = "what" if text == "1" else f"'{seen.phrase(attribute, at)}', which"
-        return f"{place} {_LIST.get(text, text)} {phrase} the dictionary has as {attribute.argument}"
-    predicate = _PREDICATES.get(attribute.function)
-    if predicate is not None:
-        return predicate(place, attribute, text)
-    subject = _SUBJECTS.get(attribute.function, attribute.function + " of {}")
-    letters = f"{attribute.argument} letter{'' if attribute.argument == '1' else 's'}"
-    return f"{subject.format(place, n=letters, a=attribute.argument)} is '{text}'"
+        said = "what" if text == "1" else f"'{seen.phrase(attribute, at)}', which"
+        return f"{phrase.place} {_LIST.get(text, text)} {said} the dictionary has as {attribute.argument}"
+    return phrase.say(text)
 
 
 _PREDICATES: dict[str, Callable[[str, Attribute, str], str]] = {
@@ -164,8 +196,8 @@ def _outside(value: Value, term: Term, length: int) -> str | None:
 def _position(value: Value, term: Term, length: int) -> int:
     if value.absolute:
         return value.offset if value.offset >= 0 else length + value.offset
-    base = {"b": term.first, "e": term.last}.get(value.anchor, term.inner)
-    return base + value.offset
+    anchor = value.anchor
+    return (term.first if anchor == "b" else term.last if anchor == "e" else term.inner) + value.offset
 
 
 def _place(column: str, value: Value) -> str:

@@ -30,7 +30,7 @@ from marginalia.model.global_part import PREFIX, GlobalPart
 
 def check_memory(tokens: int, token_bytes: int, most: int, file: str | None = None) -> None:
     """An error if the search in a document of so many tokens may take more than so many MiB."""
-    needed = tokens * token_bytes >> 20
+    needed = -(-tokens * token_bytes >> 20)
     if needed > most:
         raise DataError(
             f"found a document of {tokens:,} tokens, in which the search for the best outputs may take "

@@ -21,7 +21,6 @@ from marginalia.decode.inputs import Input, record_of
 from marginalia.decode.structures import STRUCTURES, Structure, StructureDecoder
 from marginalia.errors import ModelError, SettingsError
 from marginalia.model import SavedModel, file
-from marginalia.model.weights_text import weight_lines, with_weights
 
 if TYPE_CHECKING:
     from marginalia.features.dictionary import Dictionary
@@ -60,12 +59,16 @@ class TrainedModel:
 
     def export_weights(self, target: Target) -> None:
         """Write all weights as a table to be edited (docs/inspect.md)."""
+        from marginalia.model.weights_text import weight_lines
+
         with open_target(target) as write:
             for line in weight_lines(self.saved):
                 write(line)
 
     def with_weights(self: Own, source: Source) -> Own:
         """The model with the weights of such a table."""
+        from marginalia.model.weights_text import with_weights
+
         return self._using(replace(self._dictionaries, base=with_weights(self._dictionaries.base, source)))
 
     def with_dictionary(

@@ -17,7 +17,6 @@ from marginalia.decode.decoder import (
     CompiledConstraints,
     Decoder,
     DecoderFactory,
-    Ids,
     RankedOutputs,
 )
 from marginalia.features.compiling import compile_item_extractor
@@ -38,13 +37,17 @@ class SingleTraining(ChainTraining):
 class RankedClasses(NamedTuple):
     """The classes of an item with their scores, best first; how often they break constraints."""
 
-    ids: Ids
-    scores: npt.NDArray[np.float64]
-    violations: int
+    classes: list[tuple[npt.NDArray[np.uint32], float]]
+    violations: int = 0
     exact: bool = True
 
     def __iter__(self) -> Iterator[Any]:
-        return zip(self.ids.astype(np.uint32)[:, None], self.scores.tolist(), strict=True)
+        return iter(self.classes)
+
+
+def _of_item(found: RankedOutputs, item: int) -> list[tuple[npt.NDArray[np.uint32], float]]:
+    ids, scores = found.ids[:, item, None].astype(np.uint32), found.scores[:, item].tolist()
+    return [(y, score) for y, score in zip(ids, scores, strict=True) if not np.isnan(score)]
 
 
 class SingleDecoder(Decoder[_core.SingleShape]):
@@ -59,45 +62,15 @@ class SingleDecoder(Decoder[_core.SingleShape]):
         """[items, classes]"""
         return np.asarray(self._model.scores(self._extractor(block), block.table, self._space()))
 
-    def ranked(self, block: Block, k: int, violations: npt.NDArray[np.uint32] | None = None) -> RankedOutputs:
-        """The k best classes of all items, of those that break constraints least often; ties go to the lowest
-        number."""
-        scores = self.class_scores(block)
-        broken = np.zeros(scores.shape, np.uint32) if violations is None else violations
-        low = broken.min(axis=1)
-        allowed = np.where(broken == low[:, None], scores, -np.inf)
-        order = np.argsort(-allowed, axis=1, kind="stable")[:, :k]
-        top = np.take_along_axis(allowed, order, axis=1)
-        ids = np.where(np.isinf(top), order[:, :1], order).astype(np.int32).T
-        return RankedOutputs(ids, np.where(np.isinf(top), np.nan, top).T, low, np.ones(len(low), np.uint8))
-
-    def ranked_constrained(
-        self, block: Block, k: int, constraints: CompiledConstraints, sentences: npt.NDArray[np.uint32]
-    ) -> RankedOutputs:
-        """The k best classes under constraints on the chosen items."""
-        return self.ranked(block, k, self._violations(constraints))
-
     def k_best(self, block: Block, sentence: int, k: int | None = None) -> Iterator[Any]:
         """The classes of an item with their scores, best first."""
-        return islice(self.constrained(block, sentence), k)
+        return islice(_of_item(self.ranked(block, len(self._saved.labels)), sentence), k)
 
-    def constrained(
-        self, block: Block, sentence: int, constraints: CompiledConstraints | None = None
-    ) -> RankedClasses:
+    def constrained(self, block: Block, sentence: int, constraints: CompiledConstraints) -> RankedClasses:
         """The classes that satisfy constraints as well as can be, with their scores, best first."""
-        violations = None if constraints is None else self._violations(constraints)
-        found = self.ranked(block, len(self._saved.labels), violations)
-        real = np.flatnonzero(~np.isnan(found.scores[:, sentence])), sentence
-        return RankedClasses(found.ids[real], found.scores[real], int(found.violations[sentence]))
-
-    def constrain(
-        self, block: Block, ids: Ids, constraints: CompiledConstraints, sentences: npt.NDArray[np.uint32]
-    ) -> tuple[Ids, npt.NDArray[np.uint32], npt.NDArray[np.uint8]]:
-        """The best classes, changed where they break constraints; how often they still do."""
-        violations = self._violations(constraints)
-        best = self.ranked(block, 1, violations)
-        breaks = violations[np.arange(len(ids)), ids] > best.violations
-        return np.where(breaks, best.ids[0], ids), best.violations, best.exact
+        starts = block.table.sentence_starts
+        found = self.ranked_constrained(block, len(self._saved.labels), constraints, starts)
+        return RankedClasses(_of_item(found, sentence), int(found.violations[sentence]))
 
     def score(self, block: Block, sentence: int, ids: npt.ArrayLike) -> float:
         """The score of a class."""
@@ -108,22 +81,6 @@ class SingleDecoder(Decoder[_core.SingleShape]):
         scores = self.class_scores(block)[sentence]
         log_z = float(np.logaddexp.reduce(scores))
         return {"log_z": log_z, "node": np.exp(scores - log_z)[None]}
-
-    def confidence(
-        self, block: Block, ids: Ids, sentences: npt.NDArray[np.uint32], temperature: float
-    ) -> tuple[npt.NDArray[Any], ...]:
-        """The probabilities of the classes of items; there are no spans."""
-        scores = self.class_scores(block) / temperature
-        sure = np.exp(scores[np.arange(len(ids)), ids] - np.logaddexp.reduce(scores, axis=1))
-        return sure, np.zeros(0), np.zeros(0, np.uint32), np.zeros(0, np.uint32), sure
-
-    def _violations(self, constraints: CompiledConstraints) -> npt.NDArray[np.uint32]:
-        """[items, classes] How often each class breaks the constraints on a chosen item."""
-        none, general = np.zeros(0, np.uint32), constraints.constraint_set
-        found = np.outer(constraints.chosen, general.violations_of_one(none, none)).astype(np.uint32)
-        for i in {*constraints.tokens[::3].tolist(), *constraints.spans[::4].tolist()}:
-            found[i] = general.violations_of_one(constraints.tokens_of(i), constraints.spans_of(i))
-        return found
 
     def _active_features(self, block: Block, sentence: int, ids: Sequence[int]) -> Iterator[ActiveFeature]:
         found = self._model.features(self._extractor(block), block.table, sentence, self._space())

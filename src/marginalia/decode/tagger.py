@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,10 +16,12 @@ from marginalia.corpus.blocks import pack
 from marginalia.decode.answering import Ids, LabelModel, check_k
 from marginalia.decode.confidence import needed_temperature
 from marginalia.decode.constraints import Constraint, Constraints, ConstraintsLike
-from marginalia.decode.explanation import Explanation
 from marginalia.decode.inputs import Input
 from marginalia.decode.listed import batches_of
 from marginalia.decode.tagged import Tagged, ranked_sentences, tagged
+
+if TYPE_CHECKING:
+    from marginalia.decode.explanation import Explanation
 
 
 class Tagger(LabelModel):

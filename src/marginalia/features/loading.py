@@ -15,14 +15,11 @@ from pathlib import Path
 
 from marginalia.errors import SettingsError
 from marginalia.features.clusters import cased, cluster_files
-from marginalia.features.crfpp import parse_crfpp
 from marginalia.features.list_templates import CLUSTER_TEMPLATES, LIST_TEMPLATES
 from marginalia.features.program import TemplateProgram
 from marginalia.features.reading import Columns, nearest
 from marginalia.features.sets import SETS, check_dictionary, load_set, text_of_set, with_clusters, with_lists
 from marginalia.features.settings import AS_WRITTEN
-from marginalia.features.templates import parse_templates
-from marginalia.features.wapiti import parse_wapiti
 
 _FOREIGN = re.compile(r"[UBub*](?:\d*\s*$|.*%[xtmXTM]\[)")
 _WAPITI = re.compile(r"[ub*]|.*%(?:[tmXTM]\[|x\[@)")
@@ -92,13 +89,23 @@ def load_file(path: Path, columns: Columns, onto: TemplateProgram | None = None)
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise SettingsError(f"{path}: cannot be read as UTF-8 text: {error}.") from error
-    kind = file_kind(text)
-    if kind == "crfpp":
-        program = parse_crfpp(text, columns, file=str(path))
-    elif kind == "wapiti":
-        program = parse_wapiti(text, columns, file=str(path))
-    else:
-        program = parse_templates(text, columns, file=str(path), folder=path.parent, onto=onto)
+    program = _parsed(text, columns, path, onto)
     if not program.templates:
         raise SettingsError(f"{path}: there is no template in this file.")
     return program
+
+
+def _parsed(text: str, columns: Columns, path: Path, onto: TemplateProgram | None) -> TemplateProgram:
+    """Only the language that the file is in gets loaded."""
+    kind = file_kind(text)
+    if kind == "crfpp":
+        from marginalia.features.crfpp import parse_crfpp
+
+        return parse_crfpp(text, columns, file=str(path))
+    if kind == "wapiti":
+        from marginalia.features.wapiti import parse_wapiti
+
+        return parse_wapiti(text, columns, file=str(path))
+    from marginalia.features.templates import parse_templates
+
+    return parse_templates(text, columns, file=str(path), folder=path.parent, onto=onto)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,6 +13,8 @@ from marginalia.errors import SettingsError
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """A sentence that suggests the known name nearest to an unknown one, or lists them all."""
+    import difflib  # slow to load, and most names are known
+
     names = list(known)
     found = difflib.get_close_matches(name, names, n=1)
     return f"Did you mean '{found[0]}'?" if found else f"Known: {', '.join(names) or 'none'}."

@@ -15,7 +15,6 @@ from marginalia.errors import SettingsError
 from marginalia.features.list_templates import LIST_TEMPLATES
 from marginalia.features.program import ClusterFile, TemplateProgram
 from marginalia.features.reading import Columns
-from marginalia.features.templates import parse_templates
 
 SETS = (
     "pos",
@@ -44,6 +43,8 @@ def load_set(
 ) -> TemplateProgram:
     """A ready-made set for data with these columns; an error if nothing of it applies to them. It may look
     at all lists and clusters that `onto` declares."""
+    from marginalia.features.templates import parse_templates  # as above
+
     known = Columns(columns, label, {"word": columns[0]})
     program = parse_templates(text_of_set(name), known, file=f"set '{name}'", onto=onto, skip_missing=True)
     if not program.attributes:
@@ -70,6 +71,10 @@ def with_clusters(
     program: TemplateProgram, clusters: Mapping[str, ClusterFile], column: str, templates: str
 ) -> TemplateProgram:
     """The program with templates for word clusters, of the words of a column."""
+    if not clusters:
+        return program
+    from marginalia.features.templates import parse_templates  # as above
+
     known = Columns((column,), label="", aliases={})
     for name, file in clusters.items():
         text = templates.format(name=name, column="token")
@@ -82,6 +87,10 @@ def with_lists(
     program: TemplateProgram, lists: Mapping[str, str], column: str, templates: str = LIST_TEMPLATES
 ) -> TemplateProgram:
     """The program with templates for phrase lists (name: file), matched against the words of a column."""
+    if not lists:
+        return program
+    from marginalia.features.templates import parse_templates  # as above
+
     known = Columns((column,), label="", aliases={})
     for name, path in lists.items():
         text = templates.format(name=name, column="token")

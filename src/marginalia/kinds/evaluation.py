@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -14,6 +14,7 @@ from marginalia.corpus.batches import Layout, guess_layout, read_batches
 from marginalia.corpus.partial import SCORED, refuse_open
 from marginalia.decode.answering import LabelModel
 from marginalia.decode.constraints import Constraints
+from marginalia.errors import DataError
 from marginalia.evaluate import Comparison, Reliability, compare, reliability, right_spans
 from marginalia.evaluate.encode import unseen_mask
 from marginalia.kinds.kind import OutputKind, Scores, joined
@@ -128,10 +129,27 @@ def _reliabilities(
 
 def _predictions(name: str, layout: Layout, numbering: Numbering, asked: Evaluation) -> Labelled:
     path, label = asked.place(name), None if layout.format == "conll" else layout.label
-    layout = guess_layout(path, layout.format, None, label, layout.options)
+    if layout.items:
+        layout = _with_predictions(path, layout)
+    else:
+        layout = guess_layout(path, layout.format, None, label, layout.options)
     predicted = read_labelled(path, layout, numbering)
     predicted.file = name
     return predicted
+
+
+def _with_predictions(path: str, layout: Layout) -> Layout:
+    """The fields of gold items, which have the same names in all files, with the class where `tag` writes it:
+    in the field `predicted` if there is one."""
+    from marginalia.corpus.item_answers import PREDICTED
+    from marginalia.corpus.items import guess_item_layout
+
+    try:
+        guess_item_layout(path, layout.format, None, PREDICTED, layout.options)
+    except DataError:
+        return layout
+    fields = (name for name in layout.columns if name != layout.label)
+    return replace(layout, columns=(*fields, PREDICTED), label=PREDICTED)
 
 
 def _scored(

@@ -76,11 +76,12 @@ def read_data(
         examples_read += units.table.sentences
         if traced:
             origins.add(block, units)
-        if source.stream:
-            extraction.count(units.table)
-        else:
-            gold.append(ids)
-            extraction.add(examples, units.table, grow=True)
+        with block.naming_errors():
+            if source.stream:
+                extraction.count(units.table)
+            else:
+                gold.append(ids)
+                extraction.add(examples, units.table, grow=True)
     if not tokens:
         raise DataError("found no labelled sentences, expected at least one", file=source.name)
     return ReadData(

@@ -37,7 +37,8 @@ class DevSet:
             gold.append(number_labels(coder.reader.complete(block), numbers))
             starts.append(block.table.sentence_starts[:-1] + sum(map(len, gold[:-1])))
             beside.append(kind.beside(block))
-            extraction.add(self._examples, source.units(block).table, grow=False)
+            with block.naming_errors():
+                extraction.add(self._examples, source.units(block).table, grow=False)
         flat = np.concatenate(gold) if gold else np.zeros(0, np.int32)
         if not flat.size:
             raise DataError("found no labelled sentences, expected some to hold out", file=source.name)

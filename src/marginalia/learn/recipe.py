@@ -10,7 +10,7 @@ from marginalia.config import Scalar, Setting, Settings, resolve, suggestion
 from marginalia.corpus.settings import DataSettings
 from marginalia.decode.settings import SearchSettings, StructureOptions
 from marginalia.decode.structures import STRUCTURES
-from marginalia.errors import SettingsError
+from marginalia.errors import ModelError, SettingsError
 from marginalia.features.dictionary import Dictionary
 from marginalia.features.global_features import GlobalFeatures, load_global_features
 from marginalia.features.settings import FeatureSettings
@@ -23,6 +23,7 @@ from marginalia.learn.regularisers import RegulariserSettings
 from marginalia.learn.run import LearnerSettings
 from marginalia.learn.samples import parse_class_weights
 from marginalia.model import SavedModel
+from marginalia.model.global_part import NO_MORE_TRAINING
 
 
 @dataclass(frozen=True)
@@ -162,6 +163,8 @@ def goes_on(learner: str, boosted: bool) -> bool:
 
 def check_goes_on(learner: str, boosted: bool) -> None:
     """An error unless learning can go on with any data."""
+    if learner in LEARNERS and LEARNERS[learner].has_globals:
+        raise ModelError(NO_MORE_TRAINING)
     if not goes_on(learner, boosted):
         which = "a boosted model" if boosted else f"the learner {learner}"
         able = ", ".join(name for name, learner in LEARNERS.items() if learner.goes_on)

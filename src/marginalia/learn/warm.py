@@ -18,7 +18,7 @@ from marginalia.learn.recipe import Recipe, goes_on
 from marginalia.learn.run import LearnerRun, State, checked_count, rows_of_cells
 from marginalia.model import SavedModel
 from marginalia.model.constants import moved_outputs
-from marginalia.model.corrections import delta_weights
+from marginalia.model.global_part import NO_MORE_TRAINING
 
 _PREFIX = "state."
 _FEATURES = ("keys", "edges", "names", "name_end", "passes")
@@ -73,9 +73,7 @@ class WarmStart:
         if saved.is_shrunk:
             raise ModelError("a shrunk model cannot be trained further: begin with the one it was made from.")
         if saved.global_features:
-            raise ModelError(
-                "a model with global features cannot be trained further: train it again on old and new data."
-            )
+            raise ModelError(NO_MORE_TRAINING)
         self.saved = saved
         arrays = saved.arrays
         self._state = {n.removeprefix(_PREFIX): a for n, a in arrays.items() if n.startswith(_PREFIX)}
@@ -215,6 +213,8 @@ class _Table:
         return moved_outputs(outputs, rows == 0, self._all.edges[rows], old, new)
 
     def _corrected(self, outputs: npt.NDArray[np.int64], width: int) -> State:
+        from marginalia.model.corrections import delta_weights
+
         state = self._state
         changed = delta_weights(self._saved)
         rows = self._all.of(changed.keys)

@@ -45,13 +45,17 @@ class Cells(NamedTuple):
 def built_arrays(features: Features, cells: Cells, width: int, constants: int, known: int = 0) -> Arrays:
     """The arrays of given weights, as training would make them; a ValueError if they do not fit.
 
+    A structure has at most so many `constants`; there is room for those that are given, which may be none.
     The first `known` rows stay even if all their weights are zero.
     """
     index = _core.FeatureIndex(features.names is not None)
     names = features.names or [b""] * len(features.keys)
     ends = np.cumsum([len(name) for name in names], dtype=np.uint32)
     index.seed(features.keys, features.edges, b"".join(names), ends)
-    table = _core.WeightTable(len(features.keys) + 1, constants)
+    own = cells.outputs[cells.rows == 0]
+    if own.size and int(own.max()) >= constants:
+        raise ValueError("weights: a place is out of range")
+    table = _core.WeightTable(len(features.keys) + 1, int(own.max()) + 1 if own.size else 0)
     none = np.zeros(0)
     places = cells.rows.astype(np.uint32), cells.outputs.astype(np.uint32)
     weights = cells.weights.astype(np.float32)

@@ -15,6 +15,9 @@ from marginalia.model.provenance import Arrays
 
 PREFIX = "global."
 MOST_HYPOTHESES = 1_000_000
+NO_MORE_TRAINING = (
+    "a model with global features cannot be trained further: train it again on old and new data together."
+)
 
 
 @dataclass(frozen=True)

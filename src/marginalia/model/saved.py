@@ -14,7 +14,6 @@ from marginalia import _core
 from marginalia.config import Settings
 from marginalia.errors import ModelError
 from marginalia.features.program import TemplateProgram
-from marginalia.model.corrections import check_corrections
 from marginalia.model.provenance import Arrays, check_provenance
 
 S = TypeVar("S", bound=Settings)
@@ -88,7 +87,10 @@ class SavedModel:
             _check_arrays(arrays)
             check_provenance(arrays, checked["files"])
             _check_global(checked["global_features"], arrays)
-            check_corrections(arrays, checked["corrections"], len(checked["labels"]))
+            if checked["corrections"] or any(name.startswith("fix.") for name in arrays):
+                from marginalia.model.corrections import check_corrections  # most models have none
+
+                check_corrections(arrays, checked["corrections"], len(checked["labels"]))
         except (KeyError, TypeError, ValueError) as error:
             what = f"{error} is missing" if isinstance(error, KeyError) else error
             raise ModelError(f"the model's description is damaged: {what}") from error
