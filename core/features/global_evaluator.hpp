@@ -42,7 +42,7 @@ class GlobalEvaluator {
   // Do changes add up that touch no group of features in common? Nothing is known of functions of users.
   bool separable() const { return set_.functions().empty(); }
   // Makes the groups known of a change that makes this output of the first one.
-  void meet(std::span<const std::uint32_t> y, std::span<const Stretch> changed);
+  void enter(std::span<const std::uint32_t> y, std::span<const Stretch> changed);
   // Rises when groups become known; never 0.
   std::size_t known_groups() const { return groups_.strings() + 1; }
   // The groups of features that such a change touches, of those that are known: numbers, rising.

@@ -64,12 +64,14 @@ class DocumentFeatures {
   std::size_t generation_ = 0;
 };
 
-// A structure's examples with the documents that they are.
+// A structure's examples with the documents that they are, and, for re-ranking, the hypotheses of another
+// model that are to be chosen among.
 template <class Data>
 struct WholeData {
   Data local;
   DocumentData documents;
   NonLocalOptions options;
+  std::span<const HypothesisList> given;
 
   std::size_t size() const { return local.size(); }
   std::size_t parts() const { return local.parts(); }
@@ -87,7 +89,7 @@ template <class Data>
 WholeData<Data> closed(WholeData<Data> data) {
   DocumentData documents = data.documents;
   documents.open = false;
-  return {closed(data.local), documents, data.options};
+  return {closed(data.local), documents, data.options, data.given};
 }
 
 // NonLocal over a structure of its own, made as other structures are.
@@ -102,7 +104,8 @@ class Whole : private WholeParts<S>, public NonLocal<S, DocumentFeatures> {
  public:
   Whole(const Shape& shape, const WholeData<Data>& data, const SparseRows& weights)
       : WholeParts<S>{S(shape, data.local, weights), DocumentFeatures(data.documents, weights)},
-        NonLocal<S, DocumentFeatures>(WholeParts<S>::local, weights, WholeParts<S>::features, data.options) {}
+        NonLocal<S, DocumentFeatures>(WholeParts<S>::local, weights, WholeParts<S>::features, data.options,
+                                      data.given) {}
   using NonLocal<S, DocumentFeatures>::difference;
   using NonLocal<S, DocumentFeatures>::features_of;
 };

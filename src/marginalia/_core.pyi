@@ -779,7 +779,7 @@ class ChainModel:
         space: Any,
     ) -> tuple[NDArray[numpy.int32], NDArray[numpy.float64], NDArray[numpy.uint32], NDArray[numpy.uint8]]:
         """
-        The k best outputs by all features, of the n best by local ones, as `ranked` gives them; with `vote` the one that versions of the weights vote for comes first, if they do.
+        The k best outputs by all features, of the n best by local ones, as `ranked` gives them; with `vote` the one that versions of the weights vote for comes first, if they do. With a `scorer`, local scores are those of that model.
         """
 
     def rescored_confidences(
@@ -1076,7 +1076,7 @@ class SegmentModel:
         space: Any,
     ) -> tuple[NDArray[numpy.int32], NDArray[numpy.float64], NDArray[numpy.uint32], NDArray[numpy.uint8]]:
         """
-        The k best outputs by all features, of the n best by local ones, as `ranked` gives them; with `vote` the one that versions of the weights vote for comes first, if they do.
+        The k best outputs by all features, of the n best by local ones, as `ranked` gives them; with `vote` the one that versions of the weights vote for comes first, if they do. With a `scorer`, local scores are those of that model.
         """
 
     def rescored_confidences(
@@ -1689,6 +1689,20 @@ class NonLocalOptions:
         self, n: int, in_use: int, margin: float, local_margin: float, local_updates: bool
     ) -> None: ...
 
+class HypothesisLists:
+    """Outputs of examples that another model listed."""
+
+    def __init__(self) -> None: ...
+    def add(
+        self,
+        labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        tokens: int,
+        known: int,
+    ) -> None:
+        """
+        The outputs of one more example, of so many tokens, one after another, best first.
+        """
+
 class WholeChainBatch:
     """A batch of examples, seen as outputs of a structure."""
 
@@ -1702,6 +1716,7 @@ class WholeChainBatch:
         index: FeatureIndex,
         open: bool,
         options: NonLocalOptions,
+        given: HypothesisLists | None = None,
     ) -> None: ...
     @staticmethod
     def tiers() -> frozenset[str]:
@@ -1786,6 +1801,7 @@ class WholeSegmentBatch:
         index: FeatureIndex,
         open: bool,
         options: NonLocalOptions,
+        given: HypothesisLists | None = None,
     ) -> None: ...
     @staticmethod
     def tiers() -> frozenset[str]:

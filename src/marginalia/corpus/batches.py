@@ -118,7 +118,7 @@ def _records(source: Source, layout: Layout, wanted: tuple[str, ...], labelled: 
     if layout.format == "conllu":
         options["keys"] = [name.removeprefix("misc.") for name in wanted if name.startswith("misc.")]
     for number, sentence in enumerate(format_of("", layout.format).read(source, **options)):
-        if layout.format != "conllu":  # no marks of documents: each sentence is one
+        if layout.format not in ("conllu", "jsonl"):  # no marks of documents: each sentence is one
             sentence.document = number
         if layout.label == "label" and "label" not in sentence.columns and layout.format == "jsonl":
             sentence.columns["label"] = (

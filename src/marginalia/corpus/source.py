@@ -99,7 +99,7 @@ class DataSource:
             return self._packed[0]
         guess = guess_item_layout if self.items else guess_layout
         layout = guess(self.paths[0], self.format, self.columns, self.label, options)
-        if self.whole_documents and layout.format not in ("conll", "conllu"):
+        if self.whole_documents and layout.format not in ("conll", "conllu", "jsonl"):
             raise SettingsError(f"unit=document: {layout.format} files do not tell documents apart.")
         return replace(
             layout,

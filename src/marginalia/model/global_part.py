@@ -117,6 +117,8 @@ def check_global(described: Mapping[str, Any], arrays: Arrays) -> None:
         raise ValueError("the votes of global features are incomplete")
     if arrays[f"{PREFIX}lowercase"].dtype != np.uint8:
         raise ValueError("the word list of global features is of a wrong kind")
+    if ("names" in found) != ("name_end" in found):
+        raise ValueError("the names of global features are incomplete")
     if "names" in found:
         names, ends = arrays[f"{PREFIX}names"], arrays[f"{PREFIX}name_end"]
         fits = (names.dtype.name, ends.dtype.name, ends.size) == ("uint8", "uint32", keys.size)
