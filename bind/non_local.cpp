@@ -29,6 +29,10 @@ struct HypothesisLists {
   // Those of one more example, of so many tokens, one after another, best first.
   void add(const Input<std::int32_t>& labels, std::size_t tokens, std::uint32_t known) {
     const std::span<const std::int32_t> given = view(labels);
+    if (tokens == 0 && given.empty()) {
+      all.emplace_back();
+      return;
+    }
     if (tokens == 0 || given.empty() || given.size() % tokens != 0)
       throw std::invalid_argument("hypotheses: the labels do not fit the tokens");
     std::vector<ScoredLabels> outputs;

@@ -777,6 +777,9 @@ class ChainModel:
         k: int,
         vote: bool,
         space: Any,
+        scorer: Any | None = None,
+        scorer_extractor: Any | None = None,
+        scorer_space: Any | None = None,
     ) -> tuple[NDArray[numpy.int32], NDArray[numpy.float64], NDArray[numpy.uint32], NDArray[numpy.uint8]]:
         """
         The k best outputs by all features, of the n best by local ones, as `ranked` gives them; with `vote` the one that versions of the weights vote for comes first, if they do. With a `scorer`, local scores are those of that model.
@@ -794,6 +797,9 @@ class ChainModel:
         spelling: Spelling,
         factor: float,
         space: Any,
+        scorer: Any | None = None,
+        scorer_extractor: Any | None = None,
+        scorer_space: Any | None = None,
     ) -> tuple[
         NDArray[numpy.float64],
         NDArray[numpy.float64],
@@ -1074,6 +1080,9 @@ class SegmentModel:
         k: int,
         vote: bool,
         space: Any,
+        scorer: Any | None = None,
+        scorer_extractor: Any | None = None,
+        scorer_space: Any | None = None,
     ) -> tuple[NDArray[numpy.int32], NDArray[numpy.float64], NDArray[numpy.uint32], NDArray[numpy.uint8]]:
         """
         The k best outputs by all features, of the n best by local ones, as `ranked` gives them; with `vote` the one that versions of the weights vote for comes first, if they do. With a `scorer`, local scores are those of that model.
@@ -1091,6 +1100,9 @@ class SegmentModel:
         spelling: Spelling,
         factor: float,
         space: Any,
+        scorer: Any | None = None,
+        scorer_extractor: Any | None = None,
+        scorer_space: Any | None = None,
     ) -> tuple[
         NDArray[numpy.float64],
         NDArray[numpy.float64],

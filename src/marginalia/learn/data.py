@@ -18,6 +18,7 @@ from marginalia.errors import DataError
 from marginalia.learn.provenance import Origins, ProvenanceSettings
 from marginalia.learn.recipe import Recipe
 from marginalia.learn.warm import WarmStart
+from marginalia.model import SavedModel
 
 Ids = npt.NDArray[np.int32]
 MakeExtraction = Callable[[_core.FeatureIndex], Extraction]
@@ -45,7 +46,7 @@ def read_data(
     recipe: Recipe,
     make_extraction: MakeExtraction,
     warm: WarmStart | None,
-    labels: Sequence[str],
+    labels: Sequence[str] | LabelSet,
 ) -> ReadData:
     """Read a source once, after what is needed to find out about the scheme of its labels."""
     settings, source = recipe.settings, source.loaded()
@@ -55,8 +56,8 @@ def read_data(
         scheme=settings.data.scheme,
         encode=settings.data.encode,
         repair=settings.data.repair,
-        start=None if warm is None else label_set(warm),
-        known=labels,
+        start=labels if isinstance(labels, LabelSet) else None if warm is None else label_set(warm.saved),
+        known=() if isinstance(labels, LabelSet) else labels,
     )
     # Of features that came without their names, nobody can tell them: then there are none at all.
     index = _core.FeatureIndex(settings.features.names and (warm is None or warm.has_names))
@@ -98,9 +99,8 @@ def read_data(
     )
 
 
-def label_set(warm: WarmStart) -> LabelSet:
+def label_set(saved: SavedModel) -> LabelSet:
     """The labels of a model to begin with."""
-    saved = warm.saved
     return LabelSet(saved.labels, saved.scheme, saved.encoding)
 
 

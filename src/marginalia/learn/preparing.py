@@ -10,7 +10,7 @@ from typing import Any
 from marginalia import _core
 from marginalia.corpus.batches import Layout
 from marginalia.corpus.blocks import ATTRIBUTES
-from marginalia.corpus.coder import LabelCoder
+from marginalia.corpus.coder import LabelCoder, LabelSet
 from marginalia.corpus.formats import EXPLICIT_FORMATS
 from marginalia.corpus.source import Data, DataSource
 from marginalia.corpus.tokenizers import tokenizer_of
@@ -49,11 +49,13 @@ def prepare(
     threads: int = 1,
     start: SavedModel | None = None,
     sample_weights: Sequence[float] | None = None,
-    labels: Sequence[str] = (),
+    labels: Sequence[str] | LabelSet = (),
     features: PreparedFeatures | None = None,
 ) -> Training:
-    """A training run with its data read and its features extracted, about to begin. `features`, if they are
-    not made from the recipe. If the recipe has several values of a setting, a run that tries them all."""
+    """A training run with its data read and its features extracted, about to begin. `labels` are known
+    beforehand, or are those of another model, in its order. `features`, if they are not made from the recipe.
+    If the recipe has several values of a setting, a run that tries them all."""
+
     more: dict[str, Any] = {"threads": threads, "start": start, "sample_weights": sample_weights}
     more |= {"labels": labels, "features": features}
     recipes = recipes_of(recipe, dev is not None)

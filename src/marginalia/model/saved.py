@@ -247,9 +247,11 @@ def _checked(data: dict[str, Any]) -> dict[str, Any]:
 
 def _check_global(described: dict[str, Any], arrays: Arrays) -> None:
     if described or any(name.startswith("global.") for name in arrays):
-        from marginalia.model.global_part import check_global  # most models have none
+        from marginalia.model.global_part import check_global, weights_of_base  # most models have none
 
         check_global(described, arrays)
+        if base := weights_of_base(arrays):
+            _check_arrays(base)
 
 
 def _check_layout(data: dict[str, Any], program: TemplateProgram) -> None:
