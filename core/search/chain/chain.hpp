@@ -219,7 +219,7 @@ double Chain::expect(std::size_t i, const Lattice& lattice, Means& means) {
 template <class Means>
 void Chain::add_node_means(const Example& x, std::size_t t, const double* node, Means& means) const {
   constexpr std::uint64_t kRowAhead = 24, kCellsAhead = 10;
-  const std::vector<std::uint32_t>& rows = x.all->node_rows;
+  const LargeVector<std::uint32_t>& rows = x.all->node_rows;
   const std::uint64_t begin = x.all->node_end[x.first + t], end = x.all->node_end[x.first + t + 1];
   const std::uint64_t first = x.all->node_end[x.first];  // the tokens come from the last to the first
   for (std::uint64_t i = end; i-- > begin;) {

@@ -25,8 +25,7 @@ from marginalia.features.program import EXPLICIT, TemplateProgram
 from marginalia.kinds import kind_of
 from marginalia.kinds.reader import TablesOfWords
 from marginalia.learn.costs import costs_of
-from marginalia.learn.data import MakeExtraction, ReadData, TrainingSet, read_data
-from marginalia.learn.dev import DevSet
+from marginalia.learn.data import DevSet, MakeExtraction, ReadData, TrainingSet, read_data
 from marginalia.learn.learners import LEARNERS
 from marginalia.learn.non_local import NonLocalSettings
 from marginalia.learn.recipe import Recipe, check_start
@@ -108,25 +107,21 @@ def prepare(
 def _training_source(source: DataSource, recipe: Recipe, start: SavedModel | None) -> DataSource:
     """The source, read as the recipe says, and with the columns and the label of a model to begin with."""
     data, reader = recipe.settings.data, kind_of(recipe.structure).reader
-    if start is not None:
+    if start is None:
+        of_documents = looks_at_documents(text_of_features(recipe.features))
+    else:
         check_start(recipe, start)
+        of_documents = start.program.of_documents
         source = replace(source, columns=source.columns or start.columns, label=source.label or start.label)
     return replace(
         source,
         format=reader.source_format(source.format),
         whole_documents=data.whole_documents,
-        to_document_ends=_of_documents(recipe, start),
+        to_document_ends=of_documents,  # what is read has to end where they end
         partial=data.partial,
         stream=data.stream,
         items=reader.items,
     )
-
-
-def _of_documents(recipe: Recipe, start: SavedModel | None) -> bool:
-    """Whether the features will look at whole documents: what is read has to end with them."""
-    if start is not None:
-        return start.program.of_documents
-    return looks_at_documents(text_of_features(recipe.features))
 
 
 @dataclass(frozen=True, eq=False)

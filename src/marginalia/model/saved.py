@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from marginalia import _core
 from marginalia.config import Settings
+from marginalia.corpus.settings import DataSettings
 from marginalia.errors import ModelError
 from marginalia.features.program import TemplateProgram
 from marginalia.model.provenance import Arrays, check_provenance
@@ -69,6 +70,13 @@ class SavedModel:
         if not isinstance(found, record):
             found = self._views[key] = record.stored(self.settings, needs)
         return found
+
+    @property
+    def shown_as_they_are(self) -> bool:
+        """Whether users see the labels as the model has them."""
+        # The spans of documents may go on from one sentence to the next: as labels of sentences they may not.
+        crosses = self.scheme is not None and self.settings_as(DataSettings).whole_documents
+        return self.scheme == self.encoding and not crosses
 
     def metadata(self) -> dict[str, Any]:
         """Everything but the arrays, ready for JSON."""
