@@ -16,7 +16,7 @@ class NonLocalSettings(OnlineSettings):
     """Settings of the margin perceptron with non-local features."""
 
     passes: int = setting(30, "Passes over the training data, at most.", 1, 100_000)
-    n: int = setting(20, "Among how many of the best outputs by local features it learns.", 2, 10_000)
+    n: int = setting(100, "Among how many of the best outputs by local features it learns.", 2, 10_000)
     hypotheses: int = setting(
         100, "Among how many the model looks for the best when it is used, and on dev data.", 1, 1_000_000
     )
