@@ -33,7 +33,7 @@ from systems import OURS, use_ours
 READING = ["--columns", "word pos chunk ne", "--features", "ner"]
 DOCUMENTS = {"cutoff": 2, "unit": "document", "encode": "IOB2"}
 MARGIN = {"C": 500, "passes": 30, "bpm-init": 10}
-PROPOSED = MARGIN | {"C": 100, "local-C": 500}
+PROPOSED = MARGIN | {"C": 100, "local-C": 500, "n": 20}
 MARGIN_NAME = "margin perceptron"
 HYPOTHESES = (1, 20, 100, 800, 6400)
 GRID = (50, 100, 200, 500, 1000, 1414, 2000, 2828, 4000, 5657, 8000, 11313, 16000, 32000)
