@@ -121,7 +121,7 @@ def conll(options, folder: Path) -> list[dict]:
 
 
 def grid(options, folder: Path) -> list[dict]:
-    """The same for other values of C."""
+    """The same for other values of C, which is the margin of local features, too, as in the paper."""
     corpus = options.data / "conll2003"
     rows = []
     for row in chosen(options, (one for one in ROWS if one.name in (MARGIN_NAME, "proposed"))):
@@ -129,7 +129,7 @@ def grid(options, folder: Path) -> list[dict]:
             other = replace(
                 row,
                 name=f"{row.name}, C = {c:g}",
-                settings={**row.settings, "C": c},
+                settings={**row.settings, "C": c} | ({} if row.learner == "margin" else {"local-C": c}),
                 hypotheses=row.hypotheses[:1] if row.learner == "margin" else (100,),
             )
             rows += scored(options, folder, other, corpus / "eng.train", corpus / "eng.testa", {})
