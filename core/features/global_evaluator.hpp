@@ -34,6 +34,7 @@ class GlobalEvaluator {
   // with. Numbers of features stay the same until the next call of this.
   void begin(const GlobalTexts& texts, std::size_t i, std::span<const std::uint32_t> first);
 
+  std::span<const std::uint32_t> output() const { return output_; }  // the first
   // The features of the first output.
   const FeatureCounts& first() const { return first_; }
   // Those of another output minus those of the first. `changed`: where they may differ, rising, apart.

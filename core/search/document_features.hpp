@@ -1,6 +1,7 @@
 // Global features of whole documents for learning: rows of the index, and weights that may grow.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -36,16 +37,22 @@ class DocumentFeatures {
 
   template <class Sink>
   void features_of(std::size_t i, const Labels& y, Sink&& sink) {
-    evaluator_.begin(data_.texts, i, y);
+    begin(i, y);
     emit(evaluator_.first(), 1.0, sink);
   }
   template <class Sink>
   void difference(std::size_t i, const Labels& y, const Labels& z, Sink&& sink) {
-    evaluator_.begin(data_.texts, i, y);
+    begin(i, y);
     emit(evaluator_.difference(z, differing(y, z)), -1.0, sink);
   }
 
  private:
+  // An update asks twice for the same difference, and its right output is often the first of the list.
+  void begin(std::size_t i, const Labels& y) {
+    if (begun_ == i && std::ranges::equal(evaluator_.output(), y)) return;
+    evaluator_.begin(data_.texts, i, y);
+    begun_ = i;
+  }
   double score_of(const FeatureCounts& counts);
   std::uint32_t row_of(std::uint32_t number);
   std::uint32_t added_row_of(std::uint32_t number);
@@ -60,6 +67,7 @@ class DocumentFeatures {
   DocumentData data_;
   const SparseRows& weights_;
   GlobalEvaluator evaluator_;
+  std::size_t begun_ = SIZE_MAX;     // the document that the evaluator has begun with
   std::vector<std::uint32_t> rows_;  // of features, by number; kNoRow: to be looked up (again)
   std::size_t generation_ = 0;
 };
