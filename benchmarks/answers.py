@@ -16,7 +16,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from harness import HERE, best_of, need, parser, print_table, write_json
+from harness import HERE, median_of, need, parser, print_table, write_json
 from systems import OURS, use_ours
 
 COLUMNS = "word pos chunk"
@@ -126,8 +126,8 @@ def main() -> None:
         for what, chosen in MODELS.items():
             model, sure = folder / "m.mg", folder / "sure.mg"
             command = [*OURS, "train", train, "-o", model, "--columns", COLUMNS, "-q", "--set", "passes=3"]
-            best_of([*command, *chosen], 1)
-            best_of([*OURS, "calibrate", model, corpus / "test.txt", "-o", sure], 1)
+            median_of([*command, *chosen], 1)
+            median_of([*OURS, "calibrate", model, corpus / "test.txt", "-o", sure], 1)
             child = [sys.executable, HERE / "answers.py", "child", sure, train, str(options.repeat)]
             found = json.loads(subprocess.run(child, check=True, capture_output=True, text=True).stdout)
             rows += [{"system": f"{what}: {row.pop('what')}", **row} for row in found]

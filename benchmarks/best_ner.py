@@ -14,7 +14,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from harness import HERE, CommandFailed, best_of, cost_row, failed_row, need, parser, print_table, write_json
+from harness import (
+    HERE,
+    CommandFailed,
+    cost_row,
+    failed_row,
+    median_of,
+    need,
+    parser,
+    print_table,
+    write_json,
+)
 from systems import OURS, use_ours
 
 if sys.version_info >= (3, 11):
@@ -83,8 +93,8 @@ def row_of(name: str, recipe: Recipe, pairs: list[tuple[str, Path, Path]], folde
     model = folder / "model.mg"
     try:
         for title, train, test in pairs:
-            cost = best_of(command(recipe, train, model))
-            scores[title] = json.loads(best_of([*OURS, "eval", model, test, "--json"]).stdout)["f1"]
+            cost = median_of(command(recipe, train, model))
+            scores[title] = json.loads(median_of([*OURS, "eval", model, test, "--json"]).stdout)["f1"]
             print(f"{name}: {title} {scores[title]:.2f}", file=sys.stderr, flush=True)
     except (CommandFailed, OSError, ValueError) as failure:
         return failed_row(name, failure)

@@ -11,7 +11,7 @@ import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from harness import CommandFailed, best_of, failed_row, need, parser, print_table, write_json
+from harness import CommandFailed, failed_row, median_of, need, parser, print_table, write_json
 from systems import OURS, use_ours
 
 
@@ -53,12 +53,12 @@ def run(model: Model, train: Path, dev: Path, test: Path, folder: Path, repetiti
     """Train, calibrate, judge; and tag with and without confidences."""
     path = folder / "model.mg"
     try:
-        best_of([*OURS, "train", train, "-o", path, *TASK, *model.options], 1)
+        median_of([*OURS, "train", train, "-o", path, *TASK, *model.options], 1)
         before = judged(path, test)["reliability"]["spans"]["ece"] if model.probabilities else None
-        done = best_of([*OURS, "calibrate", path, dev, "-o", path, "--json"], 1)
+        done = median_of([*OURS, "calibrate", path, dev, "-o", path, "--json"], 1)
         report = judged(path, test)
-        plain = best_of([*OURS, "tag", path, test, "-o", folder / "out"], repetitions)
-        sure = best_of([*OURS, "tag", path, test, "-o", folder / "out", "--confidence"], repetitions)
+        plain = median_of([*OURS, "tag", path, test, "-o", folder / "out"], repetitions)
+        sure = median_of([*OURS, "tag", path, test, "-o", folder / "out", "--confidence"], repetitions)
     except CommandFailed as failure:
         return failed_row(model.name, failure)
     spans, tokens = (report["reliability"][name] for name in ("spans", "tokens"))
@@ -76,7 +76,7 @@ def run(model: Model, train: Path, dev: Path, test: Path, folder: Path, repetiti
 
 
 def judged(model: Path, test: Path) -> dict:
-    return json.loads(best_of([*OURS, "eval", model, test, "--reliability", "--json"], 1).stdout)
+    return json.loads(median_of([*OURS, "eval", model, test, "--reliability", "--json"], 1).stdout)
 
 
 def main() -> None:

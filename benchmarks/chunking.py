@@ -14,9 +14,9 @@ from harness import (
     HERE,
     CommandFailed,
     add_ratio,
-    best_of,
     cost_row,
     failed_row,
+    median_of,
     need,
     parser,
     print_table,
@@ -114,7 +114,7 @@ def tag(options, models: dict[str, Path], folder: Path) -> list[dict]:
 
 def tag_row(name: str, command: list, tokens: int, repetitions: int) -> dict:
     try:
-        run = best_of(command, repetitions)
+        run = median_of(command, repetitions)
     except CommandFailed as failure:
         return failed_row(name, failure)
     return cost_row(name, run) | {"tokens / CPU s": tokens / run.cpu, "tokens / wall s": tokens / run.wall}
@@ -140,7 +140,7 @@ def load(models: dict[str, Path]) -> list[dict]:
     for system, model in models.items():
         kind = system.split()[0]
         try:
-            run = best_of([sys.executable, HERE / "loading.py", kind, model, 20])
+            run = median_of([sys.executable, HERE / "loading.py", kind, model, 20])
         except CommandFailed as failure:
             rows.append(failed_row(system, failure))
             continue

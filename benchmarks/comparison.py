@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import systems
-from harness import CommandFailed, best_of, cost_row, failed_row
+from harness import CommandFailed, cost_row, failed_row, median_of
 
 
 @dataclass
@@ -75,8 +75,8 @@ def trial(task: Task, folder: Path, system: System) -> dict:
     target = output(task, folder)
     target.unlink(missing_ok=True)
     try:
-        run = best_of(system.train, system.repetitions)
-        best_of(system.tag)
+        run = median_of(system.train, system.repetitions)
+        median_of(system.tag)
         score = task.score(task.test, target)
     except (CommandFailed, OSError, ValueError) as failure:
         return failed_row(system.name, failure)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from harness import CommandFailed, best_of, failed_row, need, parser, print_table, write_json
+from harness import CommandFailed, failed_row, median_of, need, parser, print_table, write_json
 from systems import OURS, use_ours
 
 STRUCTURES = {
@@ -34,7 +34,7 @@ def rows_of(structure: str, model: Path, test: Path, folder: Path, repetitions: 
         out = free if name == "none" else folder / "out.txt"
         options = [word for one in said for word in ("--constrain", one)]
         try:
-            done = best_of([*OURS, "tag", model, test, "-o", out, "-q", *options], repetitions)
+            done = median_of([*OURS, "tag", model, test, "-o", out, "-q", *options], repetitions)
         except CommandFailed as failure:
             rows.append(failed_row(f"{structure}: {name}", failure))
             continue
@@ -69,7 +69,7 @@ def main() -> None:
         for structure, chosen in STRUCTURES.items():
             model = folder / f"{structure}.mg"
             command = [*OURS, "train", corpus / "train.txt", "-o", model, "--columns", "word pos chunk", "-q"]
-            best_of([*command, *chosen], 1)
+            median_of([*command, *chosen], 1)
             rows += rows_of(structure, model, corpus / "test.txt", folder, options.repeat)
     print_table("CoNLL-2000: the test file under constraints", rows)
     write_json(options.json_out, {"constraints": rows})

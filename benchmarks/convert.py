@@ -8,7 +8,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 import systems
-from harness import HERE, add_ratio, best_of, cost_row, need, parser, print_table, write_json
+from harness import HERE, add_ratio, cost_row, median_of, need, parser, print_table, write_json
 from peers.corpus import sentences
 
 TEMPLATE = HERE / "templates" / "chunking.crfpp"
@@ -34,16 +34,16 @@ def main() -> None:
 def compare(options, corpus: Path, folder: Path) -> list[dict]:
     theirs, ours, items = folder / "model.crfsuite", folder / "model.mg", folder / "items.txt"
     train, test = corpus / "train.txt", corpus / "test.txt"
-    best_of(systems.peer_train(train, theirs, TEMPLATE, "lbfgs", options.iterations))
-    rows = [cost_row("conversion", best_of([*systems.OURS, "convert", theirs, "-o", ours]), ours)]
+    median_of(systems.peer_train(train, theirs, TEMPLATE, "lbfgs", options.iterations))
+    rows = [cost_row("conversion", median_of([*systems.OURS, "convert", theirs, "-o", ours]), ours)]
     same = [sys.executable, systems.PEERS / "converted_tag.py", ours, test]
-    best_of([*same, items, "--features", TEMPLATE, "--items"])
+    median_of([*same, items, "--features", TEMPLATE, "--items"])
     out = {name: folder / f"{name}.txt" for name in ("theirs", "python", "command")}
-    run = best_of(systems.peer_tag(theirs, test, out["theirs"], TEMPLATE), options.repeat)
+    run = median_of(systems.peer_tag(theirs, test, out["theirs"], TEMPLATE), options.repeat)
     rows.append(cost_row(PEER, run, theirs))
-    run = best_of([*same, out["python"], "--features", TEMPLATE], options.repeat)
+    run = median_of([*same, out["python"], "--features", TEMPLATE], options.repeat)
     rows.append(cost_row("marginalia, in Python", run, ours, **agreement(out["theirs"], out["python"], -1)))
-    run = best_of(systems.ours_tag(ours, items, out["command"]), options.repeat)
+    run = median_of(systems.ours_tag(ours, items, out["command"]), options.repeat)
     equal = agreement(out["theirs"], out["command"], 0)
     rows.append(cost_row("marginalia tag, of an item file", run, ours, **equal))
     add_ratio(rows, PEER, "CPU s", "CPU / peer")

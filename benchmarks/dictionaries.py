@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from calibration import split
-from harness import best_of, cost_row, need, parser, print_table, write_json
+from harness import cost_row, median_of, need, parser, print_table, write_json
 from systems import OURS, use_ours
 
 TASK = ["--task", "ner", "--columns", "word pos chunk ne", "--set", "passes=8", "--seed", "1", "-q"]
@@ -57,7 +57,7 @@ def made_up(count: int) -> Iterator[tuple[str, str]]:
 
 
 def f1(model: Path, test: Path, *options: str) -> float:
-    return round(json.loads(best_of([*OURS, "eval", model, test, "--json", *options]).stdout)["f1"], 2)
+    return round(json.loads(median_of([*OURS, "eval", model, test, "--json", *options]).stdout)["f1"], 2)
 
 
 def trust(folder: Path, train: Path, dev: Path) -> list[dict]:
@@ -65,13 +65,13 @@ def trust(folder: Path, train: Path, dev: Path) -> list[dict]:
     half = write(folder / "half.tsv", filter(is_kept, [*names_of(train), *names_of(dev)]))
     nothing = write(folder / "nothing.tsv", [("no such phrase", "LOC")])
     plain = folder / "plain.mg"
-    best_of([*OURS, "train", train, "-o", plain, *TASK])
+    median_of([*OURS, "train", train, "-o", plain, *TASK])
     hard = f1(plain, dev, "--dictionary", str(half))
     rows = [{"trained": "without", "as it is": f1(plain, dev), "half, hard": hard}]
     for share in SHARES:
         model = folder / "soft.mg"
         with_own = ["--dictionary", str(own), "--set", f"dictionary-dropout={share}"]
-        best_of([*OURS, "train", train, "-o", model, *TASK, *with_own])
+        median_of([*OURS, "train", train, "-o", model, *TASK, *with_own])
         found = {"as it is": f1(model, dev)}
         for name, path in (("half, soft", half), ("nothing, soft", nothing)):
             found[name] = f1(model, dev, "--dictionary", f"soft={path}")
@@ -98,13 +98,13 @@ def costs(folder: Path, dev: Path, repetitions: int) -> list[dict]:
     text = folder / "long.txt"
     text.write_text(dev.read_text() * 10)
     tag = [*OURS, "tag", folder / "soft.mg", text, "-o", out]
-    rows = [cost_row("tag", best_of(tag, repetitions))]
+    rows = [cost_row("tag", median_of(tag, repetitions))]
     for mode in ("hard", "soft"):
-        run = best_of([*OURS[:1], "-c", READ, big, mode, folder / "soft.mg"], repetitions)
+        run = median_of([*OURS[:1], "-c", READ, big, mode, folder / "soft.mg"], repetitions)
         read, made, again = map(float, run.stdout.split())
         named = {"read s": read, "first use s": made, "next use s": again}
         rows.append(cost_row(f"read a million phrases, {mode}", run, **named))
-        run = best_of([*tag, "--dictionary", f"{mode}={big}"], repetitions)
+        run = median_of([*tag, "--dictionary", f"{mode}={big}"], repetitions)
         rows.append(cost_row(f"tag with them, {mode}", run))
     return rows
 

@@ -21,9 +21,9 @@ from harness import (
     CHECKOUT,
     CommandFailed,
     add_ratio,
-    best_of,
     cost_row,
     failed_row,
+    median_of,
     need,
     parser,
     print_table,
@@ -174,7 +174,7 @@ def scored(
     """A line for a local model; for one with global features a line for each number of hypotheses."""
     model = folder / "model.mg"
     try:
-        cost = best_of(command(options, folder, row, train, model), options.repeat)
+        cost = median_of(command(options, folder, row, train, model), options.repeat)
         passes = json.loads(cost.stdout.strip().splitlines()[-1])["passes"]
         found = []
         for n in row.hypotheses:
@@ -201,7 +201,7 @@ def command(options, folder: Path, row: Row, train: Path, model: Path) -> list:
     base = folder / f"{train.name}.base.mg"
     if not base.exists():
         [first] = [other for other in ROWS if other.name == row.base]
-        best_of(command(options, folder, first, train, base))
+        median_of(command(options, folder, first, train, base))
     shutil.rmtree(f"{model}.hypotheses", ignore_errors=True)  # those of other rows: costs are of all of it
     return [*OURS, "rerank", train, "--base", base, "--global-features", "nonlocal", *words]
 
@@ -217,7 +217,7 @@ def lists(gazetteers: Path) -> list:
 
 def f1(model: Path, test: Path, hypotheses: int) -> float:
     more = ["--hypotheses", hypotheses] if hypotheses else []
-    return json.loads(best_of([*OURS, "eval", model, test, "--json", *more]).stdout)["f1"]
+    return json.loads(median_of([*OURS, "eval", model, test, "--json", *more]).stdout)["f1"]
 
 
 def retagged(data: Path, files: list[Path], folder: Path) -> list[Path]:
@@ -267,7 +267,7 @@ def tag(model: Path, file: Path, columns: tuple[int, ...], output: Path, folder:
 
 
 def run(*command) -> None:
-    best_of([*OURS, *command])
+    median_of([*OURS, *command])
 
 
 def write_columns(target: Path, lines: Path, parts: list, *, boundaries: bool = True) -> None:
@@ -302,13 +302,13 @@ def long(options, folder: Path) -> list[dict]:
     train, model = folder / "train.txt", folder / "long.mg"
     train.write_text("".join(document(200, seed) for seed in range(40)))
     settings = ["--set", "unit=document", "--set", "passes=5", "--set", "n=50"]
-    best_of([*OURS, "train", train, "-o", model, "-q", "--learner", "nonlocal", *settings])
+    median_of([*OURS, "train", train, "-o", model, "-q", "--learner", "nonlocal", *settings])
     rows = []
     for tokens in LONG:
         text = folder / f"{tokens}.txt"
         text.write_text(document(tokens, tokens))
         for n in (1, 100, 6400):
-            cost = best_of([*OURS, "tag", model, text, "-o", folder / "out.txt", "--hypotheses", n])
+            cost = median_of([*OURS, "tag", model, text, "-o", folder / "out.txt", "--hypotheses", n])
             rows.append(cost_row(f"{tokens:,} tokens, {n:,} hypotheses", cost))
     return rows
 

@@ -15,7 +15,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from harness import CommandFailed, best_of, cost_row, failed_row, need, parser, print_table, write_json
+from harness import CommandFailed, cost_row, failed_row, median_of, need, parser, print_table, write_json
 from systems import OURS, use_ours
 
 TEMPLATES = """\
@@ -61,14 +61,14 @@ def rows_of(case: str, options, folder: Path, lowercase: Path) -> list[dict]:
     train, dev, test, reading = files_of(case, options.data, folder)
     base, model = folder / f"{case}.mg", folder / f"{case}.reranked.mg"
     command = [*OURS, "train", train, "--dev", dev, "-o", base, "-q", *reading, *MAXENT]
-    cost = best_of([*command, "--features", folder / "templates.txt"])
+    cost = median_of([*command, "--features", folder / "templates.txt"])
     rows = [cost_row("maxent", cost, base, **scores(base, test), **published(case, "maxent"))]
     for name, words in RERANKERS.items():
         if options.only and name not in options.only:
             continue
         command = [*OURS, "rerank", train, "--base", base, "--dev", dev, "-o", model, "-q", "--json", *words]
         try:
-            cost = best_of([*command, "--lowercase", lowercase])
+            cost = median_of([*command, "--lowercase", lowercase])
             rows.append(cost_row(name, cost, model, **scores(model, test), **published(case, name)))
         except (CommandFailed, OSError, ValueError) as failure:
             rows.append(failed_row(name, failure))
@@ -84,7 +84,7 @@ def published(case: str, name: str) -> dict:
 
 
 def scores(model: Path, test: Path) -> dict:
-    return {"F1": json.loads(best_of([*OURS, "eval", model, test, "--json"]).stdout)["f1"]}
+    return {"F1": json.loads(median_of([*OURS, "eval", model, test, "--json"]).stdout)["f1"]}
 
 
 def word_list(data: Path, folder: Path) -> Path:
@@ -93,7 +93,7 @@ def word_list(data: Path, folder: Path) -> Path:
     source = need(data / "reuters" / "reuters21578.jsonl.gz")
     with gzip.open(source, "rt", encoding="utf-8") as lines, raw.open("w", encoding="utf-8") as text:
         text.writelines((json.loads(line).get("body") or "") + "\n" for line in lines)
-    best_of([*OURS, "casing", raw, "-o", found, "-q"])
+    median_of([*OURS, "casing", raw, "-o", found, "-q"])
     return found
 
 

@@ -10,7 +10,7 @@ import json
 import tempfile
 from pathlib import Path
 
-from harness import best_of, need, parser, print_table, write_json
+from harness import median_of, need, parser, print_table, write_json
 from systems import OURS, use_ours
 from table import Job, Model, run
 
@@ -72,7 +72,7 @@ def significance(gold: Path, outputs: dict[str, Path], name: str, peer: str) -> 
     if name == peer or name not in outputs or peer not in outputs:
         return None
     files = ["--gold", gold, "--pred", outputs[name], "--compare", outputs[peer]]
-    run = best_of([*OURS, "eval", *files, "--format", "segmented", "--json"])
+    run = median_of([*OURS, "eval", *files, "--format", "segmented", "--json"])
     return json.loads(run.stdout.strip().splitlines()[-1])["comparison"]["randomisation"]["p_value"]
 
 

@@ -13,7 +13,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from harness import HERE, best_of, need, parser, print_table, size_mb, write_json
+from harness import HERE, median_of, need, parser, print_table, size_mb, write_json
 
 TARGETS = ("3MB", "1.5MB", "1MB", "500kB", "250kB")
 COLUMNS = ["--columns", "word pos chunk"]
@@ -89,7 +89,7 @@ def judge(train: Path, test: Path, folder: Path, bits: dict[str, int], repeat: i
 def measured(target: str, bits: int, model: Path, test: Path, folder: Path, repeat: int) -> dict:
     report = json.loads(marginalia("eval", model, test, "--json"))
     load = [sys.executable, str(HERE / "loading.py"), "marginalia", str(model), "30"]
-    seconds = min(float(best_of(load).stdout) for _ in range(repeat))
+    seconds = min(float(median_of(load).stdout) for _ in range(repeat))
     words = [
         sys.executable,
         "-m",
@@ -101,7 +101,7 @@ def measured(target: str, bits: int, model: Path, test: Path, folder: Path, repe
         str(folder / "out.txt"),
         "-q",
     ]
-    run = best_of(words, repeat)
+    run = median_of(words, repeat)
     return {
         "target": target,
         "bits": bits,

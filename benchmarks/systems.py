@@ -7,7 +7,7 @@ import sys
 from functools import cache
 from pathlib import Path
 
-from harness import HERE, CommandFailed, best_of, measure
+from harness import HERE, CommandFailed, measure, median_of
 from peers.conlleval import accuracy, span_f1
 
 PEERS = HERE / "peers"
@@ -129,7 +129,7 @@ def _ours_score(gold: Path, predicted: Path, key: str) -> float | None:
         return None
     shape = ["--format", "conllu", "--label", "xpos"] if gold.suffix == ".conllu" else []
     try:
-        run = best_of([*OURS, "eval", "--gold", gold, "--pred", predicted, *shape, "--json"])
+        run = median_of([*OURS, "eval", "--gold", gold, "--pred", predicted, *shape, "--json"])
         value = json.loads(run.stdout.strip().splitlines()[-1])[key]
     except (CommandFailed, KeyError, IndexError, ValueError) as problem:
         print(f"marginalia eval gave no {key!r} ({problem}): the built-in scorer is used", file=sys.stderr)

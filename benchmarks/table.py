@@ -7,7 +7,7 @@ import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from harness import CommandFailed, best_of, cost_row, failed_row
+from harness import CommandFailed, cost_row, failed_row, median_of
 from systems import OURS
 
 
@@ -43,8 +43,8 @@ def run(job: Job, model: Model, repetitions: int, bootstrap: int = 0, keep: Path
     with tempfile.TemporaryDirectory() as folder:
         path, output = Path(folder) / "model.mg", keep or Path(folder) / "output"
         try:
-            cost = best_of(train_command(job, model, path), repetitions)
-            best_of([*OURS, "tag", path, job.test, "-o", output])
+            cost = median_of(train_command(job, model, path), repetitions)
+            median_of([*OURS, "tag", path, job.test, "-o", output])
             scores = score(path, job, bootstrap)
         except (CommandFailed, OSError, ValueError) as failure:
             return failed_row(model.name, failure)
@@ -84,5 +84,5 @@ def train_command(job: Job, model: Model, path: Path) -> list:
 
 def score(model: Path, job: Job, bootstrap: int) -> dict:
     more = ["--bootstrap", bootstrap] if bootstrap else []
-    run = best_of([*OURS, "eval", model, job.test, "--json", *more])
+    run = median_of([*OURS, "eval", model, job.test, "--json", *more])
     return json.loads(run.stdout.strip().splitlines()[-1])

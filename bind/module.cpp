@@ -1,6 +1,8 @@
 #include "bind.hpp"
 
 NB_MODULE(_core, m) {
+  // The command line leaves what is left over to the end of the process (cli/__init__.py): no leak to report.
+  nb::set_leak_warnings(false);
   m.doc() = "Native core of marginalia: tables of tokens, features, weights, search and learning.";
   bind_table(m);
   bind_schemes(m);

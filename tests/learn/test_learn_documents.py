@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -160,11 +161,20 @@ def test_conllu_has_documents(tmp_path: Path) -> None:
     assert [t.labels for t in run.model().tag_all(sentences)] == [("NOUN",), ("VERB",)] * 3
 
 
-@pytest.mark.parametrize(("name", "format"), [("t.jsonl", "jsonl"), ("t.txt", "segmented")])
-def test_formats_without_documents_are_refused(tmp_path: Path, name: str, format: str) -> None:
-    (tmp_path / name).write_text('{"text": "a", "spans": []}\n')
-    with pytest.raises(mg.SettingsError, match=f"unit=document: {format} files do not tell documents apart"):
-        mg.train(tmp_path / name, format=format, unit="document")
+def test_records_in_a_row_with_one_key_are_a_document(tmp_path: Path) -> None:
+    keys = ["a", "a", "b", "a", None, None, 1, 1.0, [1], [1]]
+    records = [{"tokens": ["x"], "tags": ["A"]} | ({} if key is None else {"doc": key}) for key in keys]
+    path = tmp_path / "t.jsonl"
+    path.write_text("".join(json.dumps(one) + "\n" for one in records))
+    assert [s.document for s in mg.read_jsonl(path)] == [0, 0, 1, 2, 3, 4, 5, 5, 6, 6]
+    run = a_run(path, unit="document", passes=1)
+    assert (run.data.units, run.data.sentences) == (7, 10)
+
+
+def test_formats_without_documents_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "t.txt").write_text("a b\n")
+    with pytest.raises(mg.SettingsError, match="unit=document: segmented files do not tell documents apart"):
+        mg.train(tmp_path / "t.txt", format="segmented", unit="document")
 
 
 def test_a_document_model_goes_on_with_documents(toys: Toys) -> None:
