@@ -25,8 +25,13 @@ RANKED = ("elsewhere-before", "elsewhere-after")
 
 MOST_NEIGHBOURS = 9
 
+FIRST_COLUMNS = ("first-label", "first-elsewhere", "first-agreement", "first-same", "first-longer")
+"""Columns that a first model adds to the data (features/first_labels.py)."""
+
 
 def looks_at_documents(text: str) -> bool:
     """Whether templates, as they are written, look at more than a sentence."""
-    used = re.compile(rf"(?<![\w-])(?:{'|'.join(DOCUMENT_FORMS)})\s*\(")
+    used = re.compile(
+        rf"(?<![\w-])(?:(?:{'|'.join(DOCUMENT_FORMS)})\s*\(|(?:{'|'.join(FIRST_COLUMNS)})\s*[\[)])"
+    )
     return any(used.search(line.split("#")[0]) for line in text.splitlines())
