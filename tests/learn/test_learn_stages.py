@@ -15,6 +15,7 @@ from marginalia.corpus.blocks import pack
 from marginalia.corpus.source import DataSource
 from marginalia.features.first_labels import with_first_labels
 from marginalia.learn.cross_decoding import split
+from marginalia.learn.preparing import prepare
 from marginalia.learn.recipe import make_recipe
 from marginalia.learn.stages import first_stage
 from marginalia.model.first_part import first_of
@@ -171,3 +172,9 @@ def test_what_cannot_be_done_is_refused(templates: str, tmp_path: Path) -> None:
     taken = [mg.Sentence({**s.columns, "first-same": s.columns["word"]}, document=s.document) for s in data]
     with pytest.raises(mg.DataError, match="found a column 'first-same'"):
         mg.train(taken, features=templates, stages=2, label="label")
+
+
+def test_a_set_says_which_templates_need_two_stages() -> None:
+    notes = prepare(DataSource(documents(4), label="label"), None, make_recipe(features="ner-best")).notes
+    assert "left out for want of stages=2: first-same[0]" in notes
+    assert "left out for want of columns: pos[-2..2]" in notes

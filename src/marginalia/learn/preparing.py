@@ -19,7 +19,7 @@ from marginalia.decode.structures import STRUCTURES, TrainingStructure
 from marginalia.errors import DataError, SettingsError
 from marginalia.features.clusters import load_clusters
 from marginalia.features.compiling import load_phrases
-from marginalia.features.documents import looks_at_documents
+from marginalia.features.documents import looks_at_documents, looks_at_first_labels
 from marginalia.features.loading import text_of_features
 from marginalia.features.program import EXPLICIT, TemplateProgram
 from marginalia.kinds import kind_of
@@ -252,7 +252,10 @@ def _check_attributes(program: TemplateProgram, source: DataSource | None) -> No
 def _fitted(recipe: Recipe, program: TemplateProgram, coder: LabelCoder) -> tuple[Recipe, list[str]]:
     """The recipe with settings that the data decide, and what users should know of it."""
     own, notes = STRUCTURES[recipe.structure].fit_settings(recipe.settings.structure, coder.lengths)
-    left_out = [f"left out for want of columns: {line}" for line in program.left_out]
+    left_out = [
+        f"left out for want of {'stages=2' if looks_at_first_labels(line) else 'columns'}: {line}"
+        for line in program.left_out
+    ]
     return replace(recipe, settings=replace(recipe.settings, structure=own)), [*left_out, *notes]
 
 
