@@ -80,13 +80,14 @@ nb::list names_of(const FeatureExtractor& extractor, const TokenTable& table) {
   nb::list tokens;
   ExtractionSpace space;
   std::vector<Feature> features;
+  std::string name;
   for (std::size_t t = 0; t < table.tokens(); ++t) tokens.append(nb::list());
   for (std::size_t s = 0; s < table.sentences(); ++s) {
     const std::size_t first = table.sentence[s], last = table.sentence[s + 1];
     extractor.read(table, first, last, nullptr, space);
     extractor.features(space, last - first, 0, last - first, features, [](std::uint64_t) {});
     for (const Feature& f : features) {
-      const std::string name = extractor.name_of(f, table, space, first, last);
+      extractor.name_of(f, table, space, first, last, name);
       if (key_of(hash_of(name).hash, f.edge) != f.key)
         throw std::logic_error("the key of feature " + name + " is not the hash of its name");
       nb::cast<nb::list>(tokens[first + f.token]).append(nb::make_tuple(f.edge, name));

@@ -52,20 +52,21 @@ std::vector<ScoredLabels> outputs_of(const Input<std::int32_t>& ids, std::size_t
   return found;
 }
 
-// All features of each output, by number of the evaluator.
+// All features of each output, by number of the evaluator. `counts` is scratch memory.
 std::vector<std::vector<std::pair<std::uint32_t, double>>> features_of(GlobalEvaluator& evaluator,
                                                                        const GlobalTexts& texts,
                                                                        std::size_t i,
-                                                                       const HypothesisList& outputs) {
+                                                                       const HypothesisList& outputs,
+                                                                       FeatureCounts& counts) {
   std::vector<std::vector<std::pair<std::uint32_t, double>>> found;
   evaluator.begin(texts, i, outputs.first());
   HypothesisCursor cursor(outputs);
   for (std::size_t k = 0; k < outputs.size(); ++k) {
     cursor.move_to(k);
-    FeatureCounts counts = evaluator.first();
-    if (k > 0)
-      evaluator.difference(cursor.labels(), cursor.changed())
-          .for_each([&](std::uint32_t number, double count) { counts.add(number, count); });
+    const auto add = [&](std::uint32_t number, double count) { counts.add(number, count); };
+    counts.clear();  // a copy would be as large as the number of features
+    evaluator.first().for_each(add);
+    if (k > 0) evaluator.difference(cursor.labels(), cursor.changed()).for_each(add);
     found.emplace_back();
     counts.for_each([&](std::uint32_t number, double count) { found.back().emplace_back(number, count); });
   }
@@ -86,7 +87,7 @@ class Extractor {
     std::vector<double> counts;
     {
       nb::gil_scoped_release unlocked;
-      for (const auto& features : features_of(evaluator_, texts, i, listed(outputs))) {
+      for (const auto& features : features_of(evaluator_, texts, i, listed(outputs), counts_)) {
         for (const auto& [number, count] : features)
           if (const std::uint32_t row = row_of(number, index, grow); row != kNoRow) {
             rows.push_back(row);
@@ -101,7 +102,7 @@ class Extractor {
   // By output: names of features with their counts.
   nb::list names(const GlobalTexts& texts, std::size_t i, const Input<std::int32_t>& ids) {
     nb::list found;
-    for (const auto& features : features_of(evaluator_, texts, i, listed(checked(texts, i, ids)))) {
+    for (const auto& features : features_of(evaluator_, texts, i, listed(checked(texts, i, ids)), counts_)) {
       nb::dict names;
       for (const auto& [number, count] : features) names[evaluator_.features().name(number).c_str()] = count;
       found.append(names);
@@ -127,6 +128,7 @@ class Extractor {
   Set set_;
   Types labels_;
   GlobalEvaluator evaluator_;
+  FeatureCounts counts_;
 };
 
 struct BoundGlobalModel {

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
-#include <new>
 
 #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) && \
     !defined(__SANITIZE_ADDRESS__)
@@ -41,19 +40,5 @@ MARGINALIA_INLINE void load(const float* from, Doubles& to) {  // as one instruc
 MARGINALIA_INLINE void store(const Doubles& from, double* to) {
   std::memcpy(to, &from, sizeof from);
 }
-
-// For vectors that begin where a cache line does.
-template <class T>
-struct CacheLines {
-  using value_type = T;
-  static constexpr std::align_val_t kLine{64};
-
-  CacheLines() = default;
-  template <class Other>
-  CacheLines(const CacheLines<Other>&) {}
-  T* allocate(std::size_t n) { return static_cast<T*>(::operator new(n * sizeof(T), kLine)); }
-  void deallocate(T* p, std::size_t) { ::operator delete(p, kLine); }
-  bool operator==(const CacheLines&) const = default;
-};
 
 }  // namespace marginalia

@@ -47,9 +47,9 @@ void thin(const ExampleRows& examples, std::size_t i, const Dropout& dropout, st
     return !hidden.any_input() || !looks_at_hidden(examples.reads[templates[place]], t, x.length, hidden);
   };
 
-  const auto copy = [&](const std::vector<std::uint64_t>& ends, const std::vector<std::uint32_t>& rows,
+  const auto copy = [&](const std::vector<std::uint64_t>& ends, const LargeVector<std::uint32_t>& rows,
                         const std::vector<std::uint16_t>& templates, std::vector<std::uint64_t>& out_ends,
-                        const std::vector<std::uint32_t>& out_rows, auto&& add) {
+                        const LargeVector<std::uint32_t>& out_rows, auto&& add) {
     out_ends.assign(1, 0);
     for (std::size_t t = 0; t < x.length && ends.size() > 1; ++t) {
       for (std::uint64_t at = ends[x.first + t]; at < ends[x.first + t + 1]; ++at)

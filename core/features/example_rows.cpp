@@ -60,11 +60,15 @@ void extract(const FeatureExtractor& extractor, const TokenTable& table, const F
 // New features get rows and names; all are counted. The sentences are kept if `out` is given.
 void extract_new(const FeatureExtractor& extractor, const TokenTable& table, FeatureIndex& index,
                  ExampleRows* out) {
+  std::string name;
   const auto find_or_add = [&](const Feature& f, const ExtractionSpace& space, std::size_t first,
                                std::size_t last) {
     bool added = false;
     const std::uint32_t row = index.find_or_add(f.key, extractor.scope(f), added);
-    if (added && index.keeps_names()) index.add_name(extractor.name_of(f, table, space, first, last));
+    if (added && index.keeps_names()) {
+      extractor.name_of(f, table, space, first, last, name);
+      index.add_name(name);
+    }
     return row;
   };
   extract(extractor, table, index, find_or_add,
@@ -77,7 +81,7 @@ void extract_new(const FeatureExtractor& extractor, const TokenTable& table, Fea
 // `beside...` are vectors beside the rows, or empty.
 template <class... Beside>
 void renumber(const std::vector<std::uint32_t>& renumbered, std::vector<std::uint64_t>& ends,
-              std::vector<std::uint32_t>& rows, Beside&... beside) {
+              LargeVector<std::uint32_t>& rows, Beside&... beside) {
   const auto move = [](auto& values, std::uint64_t from, std::uint64_t to) {
     if (!values.empty()) values[to] = values[from];
   };

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/large_vector.hpp"
 #include "features/extractor.hpp"
 #include "features/index.hpp"
 #include "features/right.hpp"
@@ -13,10 +14,10 @@ namespace marginalia {
 struct ExampleRows {
   std::vector<std::uint32_t> sentence = {0};  // [sentences + 1] first token
   std::vector<std::uint64_t> node_end = {0};  // [tokens + 1] into node_rows
-  std::vector<std::uint32_t> node_rows;
+  LargeVector<std::uint32_t> node_rows;
   std::vector<float> node_values;             // beside node_rows: how often; empty if all are 1
   std::vector<std::uint64_t> edge_end = {0};  // [tokens + 1] into edge_rows; only {0} without edge templates
-  std::vector<std::uint32_t> edge_rows;
+  LargeVector<std::uint32_t> edge_rows;
   std::vector<std::uint32_t> gold;  // [tokens] label ids or sets of them, or empty
   LabelSets sets;
 

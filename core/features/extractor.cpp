@@ -365,28 +365,47 @@ bool FeatureExtractor::value_text(std::uint32_t source, const TokenTable& table,
   return !value.absent();
 }
 
-std::vector<std::string> FeatureExtractor::texts_at(std::size_t template_index, const TokenTable& table,
-                                                    const ExtractionSpace& space, std::size_t first,
-                                                    std::size_t last, std::size_t at) const {
-  std::vector<std::string> texts;
+template <class F>
+void FeatureExtractor::for_texts(std::size_t template_index, const TokenTable& table,
+                                 const ExtractionSpace& space, std::size_t first, std::size_t last,
+                                 std::size_t at, F&& f) const {
   std::string value;
   const std::size_t length = last - first;
   for (const Piece& piece : templates_[template_index].pieces) {
     if (piece.literal) {
-      texts.push_back(piece.text);
+      f(std::string_view(piece.text));
       continue;
     }
     const std::ptrdiff_t where = position(piece.offset, piece.absolute, at, length);
     if (where < 0)
-      texts.push_back(outside(piece.before, static_cast<std::size_t>(-where)));
+      f(std::string_view(outside(piece.before, static_cast<std::size_t>(-where))));
     else if (static_cast<std::size_t>(where) >= length)
-      texts.push_back(outside(piece.after, static_cast<std::size_t>(where) - length + 1));
+      f(std::string_view(outside(piece.after, static_cast<std::size_t>(where) - length + 1)));
     else if (value_text(piece.source, table, space, first, static_cast<std::size_t>(where), value))
-      texts.push_back(value);
+      f(std::string_view(value));
     else
-      texts.emplace_back();
+      f(std::string_view());
   }
+}
+
+std::vector<std::string> FeatureExtractor::texts_at(std::size_t template_index, const TokenTable& table,
+                                                    const ExtractionSpace& space, std::size_t first,
+                                                    std::size_t last, std::size_t at) const {
+  std::vector<std::string> texts;
+  for_texts(template_index, table, space, first, last, at,
+            [&](std::string_view text) { texts.emplace_back(text); });
   return texts;
+}
+
+void FeatureExtractor::name_of(const Feature& feature, const TokenTable& table, const ExtractionSpace& space,
+                               std::size_t first, std::size_t last, std::string& out) const {
+  if (explicit_ || bags_ != nullptr) {
+    out = concatenated(texts_of(feature, table, space, first, last));
+    return;
+  }
+  out.clear();
+  for_texts(feature.template_index, table, space, first, last, feature.token,
+            [&](std::string_view text) { out += text; });
 }
 
 }  // namespace marginalia

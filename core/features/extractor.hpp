@@ -228,16 +228,19 @@ class FeatureExtractor {
     if (bags_ != nullptr) return bags_->texts_of(feature.cell, table, first, space.bags_);
     return texts_at(feature.template_index, table, space, first, last, feature.token);
   }
-  std::string name_of(const Feature& feature, const TokenTable& table, const ExtractionSpace& space,
-                      std::size_t first, std::size_t last) const {
-    return concatenated(texts_of(feature, table, space, first, last));
-  }
+  // The same as one text, into `out`.
+  void name_of(const Feature& feature, const TokenTable& table, const ExtractionSpace& space,
+               std::size_t first, std::size_t last, std::string& out) const;
 
  private:
   // Of a template that has a feature at this token.
   std::vector<std::string> texts_at(std::size_t template_index, const TokenTable& table,
                                     const ExtractionSpace& space, std::size_t first, std::size_t last,
                                     std::size_t at) const;
+  // f(text) for each piece of the template.
+  template <class F>
+  void for_texts(std::size_t template_index, const TokenTable& table, const ExtractionSpace& space,
+                 std::size_t first, std::size_t last, std::size_t at, F&& f) const;
 
   struct Step {
     std::uint32_t source;

@@ -93,7 +93,7 @@ const FeatureCounts& GlobalEvaluator::difference(std::span<const std::uint32_t> 
   return difference_;
 }
 
-void GlobalEvaluator::meet(std::span<const std::uint32_t> y, std::span<const Stretch> changed) {
+void GlobalEvaluator::enter(std::span<const std::uint32_t> y, std::span<const Stretch> changed) {
   if (!set_.has_groups()) return;
   find_regions(y, changed);
   ConsistencyGroups::Touched touched;

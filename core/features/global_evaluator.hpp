@@ -34,6 +34,7 @@ class GlobalEvaluator {
   // with. Numbers of features stay the same until the next call of this.
   void begin(const GlobalTexts& texts, std::size_t i, std::span<const std::uint32_t> first);
 
+  std::span<const std::uint32_t> output() const { return output_; }  // the first
   // The features of the first output.
   const FeatureCounts& first() const { return first_; }
   // Those of another output minus those of the first. `changed`: where they may differ, rising, apart.
@@ -42,7 +43,7 @@ class GlobalEvaluator {
   // Do changes add up that touch no group of features in common? Nothing is known of functions of users.
   bool separable() const { return set_.functions().empty(); }
   // Makes the groups known of a change that makes this output of the first one.
-  void meet(std::span<const std::uint32_t> y, std::span<const Stretch> changed);
+  void enter(std::span<const std::uint32_t> y, std::span<const Stretch> changed);
   // Rises when groups become known; never 0.
   std::size_t known_groups() const { return groups_.strings() + 1; }
   // The groups of features that such a change touches, of those that are known: numbers, rising.

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/large_vector.hpp"
 #include "base/prefetch.hpp"
 #include "features/extractor.hpp"
 
@@ -78,10 +79,10 @@ class FeatureIndex {
 
   bool keep_names_;
   std::unique_ptr<std::shared_mutex> lock_ = std::make_unique<std::shared_mutex>();
-  std::vector<Slot> slots_;            // open addressing
+  LargeVector<Slot> slots_;            // open addressing
   std::vector<std::uint64_t> filter_;  // [slots / 16] two bits in one word for each key
-  std::vector<std::uint64_t> keys_;
-  std::vector<std::uint32_t> counts_;
+  LargeVector<std::uint64_t> keys_;
+  LargeVector<std::uint32_t> counts_;
   std::vector<Scope> scopes_;
   std::string names_;
   std::vector<std::uint64_t> name_ends_;  // [rows]

@@ -16,7 +16,7 @@ std::vector<double> ChangeScores::differences() {
   }
   read();
   for (std::uint32_t k = 0; k < changes_.size(); ++k)  // so that most groups are known from now on
-    with({k}, [&](const Labels& y, const std::vector<Stretch>& where) { evaluator_.meet(y, where); });
+    with({k}, [&](const Labels& y, const std::vector<Stretch>& where) { evaluator_.enter(y, where); });
   for (std::size_t k = 1; k < list_.size(); ++k) found[k] = score(outputs_[k]);
   return found;
 }

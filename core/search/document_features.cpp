@@ -12,7 +12,7 @@ static_assert(Droppable<Whole<Segments, SegmentShape, SegmentData>> &&
               !PartiallyLabelled<Whole<Segments, SegmentShape, SegmentData>>);
 
 std::vector<double> DocumentFeatures::totals(std::size_t i, const HypothesisList& outputs) {
-  evaluator_.begin(data_.texts, i, outputs.first());
+  begin(i, outputs.first());
   const double first = score_of(evaluator_.first());
   const ChangeScores::ScoreOf score = [&](const FeatureCounts& counts) { return score_of(counts); };
   std::vector<double> totals = ChangeScores(evaluator_, outputs, score).differences();

@@ -1,6 +1,7 @@
 // Global features of whole documents for learning: rows of the index, and weights that may grow.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -36,16 +37,22 @@ class DocumentFeatures {
 
   template <class Sink>
   void features_of(std::size_t i, const Labels& y, Sink&& sink) {
-    evaluator_.begin(data_.texts, i, y);
+    begin(i, y);
     emit(evaluator_.first(), 1.0, sink);
   }
   template <class Sink>
   void difference(std::size_t i, const Labels& y, const Labels& z, Sink&& sink) {
-    evaluator_.begin(data_.texts, i, y);
+    begin(i, y);
     emit(evaluator_.difference(z, differing(y, z)), -1.0, sink);
   }
 
  private:
+  // An update asks twice for the same difference, and its right output is often the first of the list.
+  void begin(std::size_t i, const Labels& y) {
+    if (begun_ == i && std::ranges::equal(evaluator_.output(), y)) return;
+    evaluator_.begin(data_.texts, i, y);
+    begun_ = i;
+  }
   double score_of(const FeatureCounts& counts);
   std::uint32_t row_of(std::uint32_t number);
   std::uint32_t added_row_of(std::uint32_t number);
@@ -60,16 +67,19 @@ class DocumentFeatures {
   DocumentData data_;
   const SparseRows& weights_;
   GlobalEvaluator evaluator_;
+  std::size_t begun_ = SIZE_MAX;     // the document that the evaluator has begun with
   std::vector<std::uint32_t> rows_;  // of features, by number; kNoRow: to be looked up (again)
   std::size_t generation_ = 0;
 };
 
-// A structure's examples with the documents that they are.
+// A structure's examples with the documents that they are, and, for re-ranking, the hypotheses of another
+// model that are to be chosen among.
 template <class Data>
 struct WholeData {
   Data local;
   DocumentData documents;
   NonLocalOptions options;
+  std::span<const HypothesisList> given;
 
   std::size_t size() const { return local.size(); }
   std::size_t parts() const { return local.parts(); }
@@ -87,7 +97,7 @@ template <class Data>
 WholeData<Data> closed(WholeData<Data> data) {
   DocumentData documents = data.documents;
   documents.open = false;
-  return {closed(data.local), documents, data.options};
+  return {closed(data.local), documents, data.options, data.given};
 }
 
 // NonLocal over a structure of its own, made as other structures are.
@@ -102,7 +112,8 @@ class Whole : private WholeParts<S>, public NonLocal<S, DocumentFeatures> {
  public:
   Whole(const Shape& shape, const WholeData<Data>& data, const SparseRows& weights)
       : WholeParts<S>{S(shape, data.local, weights), DocumentFeatures(data.documents, weights)},
-        NonLocal<S, DocumentFeatures>(WholeParts<S>::local, weights, WholeParts<S>::features, data.options) {}
+        NonLocal<S, DocumentFeatures>(WholeParts<S>::local, weights, WholeParts<S>::features, data.options,
+                                      data.given) {}
   using NonLocal<S, DocumentFeatures>::difference;
   using NonLocal<S, DocumentFeatures>::features_of;
 };

@@ -3,14 +3,14 @@
 //
 // A structure's model derives from FrozenModel<itself, its types> and knows how sentences are scored and
 // searched. Only what is used of this must be there:
-//   scores(extractor, table, s, space)        the finished scores of sentence s, until the space is used
-//   again find_best(extractor, table, s, space, y)  y becomes the best output k_best(scores, k, space) at
-//   most k outputs with scores, best first features(extractor, table, s, space)      of the sentence whose
-//   scores were asked for last: a function of
-//                                             an output y and f, which calls f(row, output in the row, count)
-//   paths(scores)                             outputs as the search under constraints knows them
-//   marginals(spelling)                      what probabilities of marginals need, made once for all
-//   sentences probability(marginals, ...)              the probabilities of the marginals of an output
+//   scores(extractor, table, s, space)         finished scores of sentence s, until the space is used again
+//   find_best(extractor, table, s, space, y)   y becomes the best output
+//   k_best(scores, k, space)                   at most k outputs with scores, best first
+//   features(extractor, table, s, space)       of the sentence whose scores were asked for last: a function
+//                                              of y and f, which calls f(row, output in the row, count)
+//   paths(scores)                              outputs as the search under constraints knows them
+//   marginals(spelling)                        what their probabilities need, made once for all sentences
+//   probability(marginals, ...)                the probabilities of the marginals of an output
 #pragma once
 
 #include <cmath>

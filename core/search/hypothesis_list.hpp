@@ -2,6 +2,7 @@
 // differences, not the number of outputs times their length.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -29,6 +30,10 @@ class HypothesisList {
   double score(std::size_t k) const { return steps_[k].score; }
   Labels output(std::size_t k) const;
 
+  // The first n of them, with scores of another model: score(labels) is that of an output.
+  template <class Score>
+  HypothesisList rescored(std::size_t n, Score&& score) const;
+
  private:
   friend class HypothesisCursor;
   struct Step {
@@ -55,6 +60,18 @@ class HypothesisCursor {
   std::vector<Stretch> changed_;  // rising, apart
   std::vector<std::uint32_t> way_;
 };
+
+template <class Score>
+HypothesisList HypothesisList::rescored(std::size_t n, Score&& score) const {
+  HypothesisList found = *this;
+  found.steps_.resize(std::min(n, steps_.size()));
+  HypothesisCursor cursor(*this);
+  for (std::size_t k = 0; k < found.size(); ++k) {
+    cursor.move_to(k);
+    found.steps_[k].score = score(cursor.labels());
+  }
+  return found;
+}
 
 // At most n, best first; none if there is no legal output.
 HypothesisList hypotheses_of(const Lattice& lattice, std::size_t n);

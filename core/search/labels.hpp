@@ -62,7 +62,7 @@ inline void check_gold(std::span<const std::uint32_t> gold, const LabelSets& set
 // so rows are prefetched.
 inline void sum_node_rows(const Example& x, const SparseRows& weights, std::uint32_t labels, double* scores) {
   constexpr std::uint64_t kRowAhead = 24, kCellsAhead = 8;
-  const std::vector<std::uint32_t>& rows = x.all->node_rows;
+  const LargeVector<std::uint32_t>& rows = x.all->node_rows;
   const std::vector<std::uint64_t>& ends = x.all->node_end;
   if (weights.dense.width() == labels && x.all->node_values.empty())
     return weights.sum_rows(rows.data(), ends.data() + x.first, x.length, scores);

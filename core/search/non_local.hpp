@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <limits>
 #include <numeric>
+#include <span>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -57,6 +58,12 @@ auto n_best_of(S& s, std::size_t i, std::size_t n) {
 template <Structure S>
 using ListOf = decltype(n_best_of(std::declval<S&>(), 0, 0));
 
+// Can the structure score outputs that another model lists?
+template <class S>
+concept ScoresLists = requires(S& s, std::size_t i, std::size_t n, const ListOf<S>& given) {
+  { s.rescored(i, n, given) } -> std::same_as<ListOf<S>>;
+};
+
 // totals(i, list): the scores of listed outputs of example i by all features; difference(i, y, z, sink): the
 // global features of y minus those of z; features_of(i, y, sink): those of y.
 template <class Global, class S>
@@ -98,9 +105,14 @@ class NonLocal {
   static constexpr const char* kName = "non-local";
 
   // The structure scores with the weights of its own features, which are among `weights`; all must outlive
-  // this one.
-  NonLocal(S& local, const SparseRows& weights, Global& global, const NonLocalOptions& options)
-      : local_(local), weights_(weights), global_(global), options_(options) {}
+  // this one. If lists are `given`, one an example, their first n stand for the n best of the structure (its
+  // hypotheses are then those of another model: re-ranking).
+  NonLocal(S& local, const SparseRows& weights, Global& global, const NonLocalOptions& options,
+           std::span<const ListOf<S>> given = {})
+      : local_(local), weights_(weights), global_(global), options_(options), given_(given) {
+    if (!given.empty() && (!ScoresLists<S> || given.size() != local.size()))
+      throw std::invalid_argument("the given hypotheses do not fit the examples");
+  }
 
   std::size_t size() const { return local_.size(); }
   std::size_t parts(std::size_t i) const { return local_.parts(i); }
@@ -115,7 +127,7 @@ class NonLocal {
 
   // At most as many as are looked at.
   std::vector<Scored<Output>> k_best(std::size_t i, std::size_t k) {
-    const auto list = n_best_of(local_, i, options_.in_use);
+    const ListOf<S> list = hypotheses(i, options_.in_use);
     const std::vector<double> totals = list.size() == 0 ? std::vector<double>{} : global_.totals(i, list);
     std::vector<Scored<Output>> found;
     for (const std::size_t rank : best_of(totals, k)) found.push_back({{list.output(rank)}, totals[rank]});
@@ -138,7 +150,7 @@ class NonLocal {
   void violation(std::size_t i, Against which, Violation<Output>& found) {
     if (which == Against::costly) throw std::invalid_argument("the outputs of this structure have no costs");
     found = {};
-    const auto list = n_best_of(local_, i, options_.n);
+    const ListOf<S> list = hypotheses(i, options_.n);
     if (list.size() == 0) return;
     const std::vector<double> totals = global_.totals(i, list);
     const std::vector<std::size_t> all = best_of(totals, 2);
@@ -151,7 +163,7 @@ class NonLocal {
     }
     for (const std::size_t k : all)
       if (compare(i, list.output(k), totals[k], true, options_.margin, found)) return;
-    if (!options_.local_updates) return;
+    if (!options_.local_updates || !given_.empty()) return;  // given ones are not the local model's to change
     const std::size_t looked =
         local_.errors(i, list.output(0)) != 0 ? 1 : std::min<std::size_t>(list.size(), 2);
     const double margin = looked == 1 ? std::numeric_limits<double>::infinity() : options_.local_margin;
@@ -181,6 +193,12 @@ class NonLocal {
   }
 
  private:
+  ListOf<S> hypotheses(std::size_t i, std::size_t n) {
+    if constexpr (ScoresLists<S>)
+      if (!given_.empty()) return local_.rescored(i, n, given_[i]);
+    return n_best_of(local_, i, n);
+  }
+
   // Is an output wrong, and does gold not beat it by more than a margin? Then an update is due. A wrong best
   // output of the local model always is to be updated: gold cannot score more.
   bool compare(std::size_t i, const Local& output, double score, bool global, double margin,
@@ -207,6 +225,7 @@ class NonLocal {
   const SparseRows& weights_;
   Global& global_;
   NonLocalOptions options_;
+  std::span<const ListOf<S>> given_;
   Scored<Output> best_;
 };
 

@@ -108,18 +108,40 @@ double hypothesis_shares(const Spelling& spelling, const HypothesisList& hypothe
                          std::span<const double> shares, const Labels& y, Marginals& marginals,
                          std::span<double> tokens);
 
+// A finished model of local features at work in one thread.
+template <class Model>
+struct LocalModel {
+  const Model& model;
+  const typename Model::Extractor& extractor;
+  typename Model::Space& space;
+
+  const auto& scores(const TokenTable& table, std::size_t s) const {
+    return model.scores(extractor, table, s, space);
+  }
+};
+
+// The n best outputs of a sentence by one model, with the scores of another, if there is one.
+template <class Model>
+HypothesisList hypotheses_in(const LocalModel<Model>& base, const LocalModel<Model>* scorer,
+                             const TokenTable& table, std::size_t s, std::size_t n) {
+  HypothesisList found = base.model.hypotheses(base.scores(table, s), n);
+  if (scorer == nullptr || found.size() == 0) return found;
+  const auto paths = scorer->model.paths(scorer->scores(table, s));
+  return found.rescored(n, [&](const Labels& y) { return paths.score(y); });
+}
+
 // The k best outputs of each document of a table among the n best by local features; with `vote`, the first
 // of them is the one that versions of the weights vote for, if they do.
-template <class Model, class Extractor, class Space>
-RankedLabels rescored(const Model& model, const Extractor& extractor, const TokenTable& table,
-                      Rescorer& rescorer, std::size_t n, std::size_t k, bool vote, Space& space) {
+template <class Model>
+RankedLabels rescored(const LocalModel<Model>& base, const LocalModel<Model>* scorer, const TokenTable& table,
+                      Rescorer& rescorer, std::size_t n, std::size_t k, bool vote) {
   std::vector<std::vector<ScoredLabels>> found;
   for (std::size_t s = 0; s < table.sentences(); ++s) {
-    const HypothesisList all = model.hypotheses(model.scores(extractor, table, s, space), n);
+    const HypothesisList all = hypotheses_in(base, scorer, table, s, n);
     found.emplace_back();
     if (all.size() == 0) {  // there is no legal output: what the search gives then
       found.back().emplace_back();
-      model.find_best(extractor, table, s, space, found.back().back().output);
+      base.model.find_best(base.extractor, table, s, base.space, found.back().back().output);
       continue;
     }
     const std::vector<double> totals = rescorer.totals(s, all);
@@ -137,15 +159,15 @@ RankedLabels rescored(const Model& model, const Extractor& extractor, const Toke
 }
 
 // The probabilities of what labels marginal, over the n best outputs of each document.
-template <class Model, class Extractor, class Space>
-Confidences rescored_confidences(const Model& model, const Extractor& extractor, const TokenTable& table,
-                                 Rescorer& rescorer, std::size_t n, std::span<const std::int32_t> labels,
+template <class Model>
+Confidences rescored_confidences(const LocalModel<Model>& base, const LocalModel<Model>* scorer,
+                                 const TokenTable& table, Rescorer& rescorer, std::size_t n,
+                                 std::span<const std::int32_t> labels,
                                  std::span<const std::uint32_t> sentences, const Spelling& spelling,
-                                 double factor, Space& space) {
+                                 double factor) {
   return confidences_of(table, labels, sentences, spelling,
                         [&](std::size_t s, const Labels& y, Marginals& marginals, std::span<double> tokens) {
-                          const HypothesisList all =
-                              model.hypotheses(model.scores(extractor, table, s, space), n);
+                          const HypothesisList all = hypotheses_in(base, scorer, table, s, n);
                           if (all.size() == 0) return 0.0;
                           const std::vector<double> shares = probabilities(rescorer.totals(s, all), factor);
                           return hypothesis_shares(spelling, all, shares, y, marginals, tokens);

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/large_vector.hpp"
 #include "base/prefetch.hpp"
 #include "base/simd.hpp"
 
@@ -73,10 +74,10 @@ class DenseRows {
   void make_dense(std::uint32_t row);
 
   std::uint32_t width_ = 0;
-  std::size_t stride_ = 0;                       // the width in whole vectors
-  std::vector<std::uint32_t> places_;            // [rows]
-  std::vector<float, CacheLines<float>> dense_;  // [dense rows][stride]
-  std::vector<Pair> pairs_;
+  std::size_t stride_ = 0;             // the width in whole vectors
+  LargeVector<std::uint32_t> places_;  // [rows]
+  LargeVector<float> dense_;           // [dense rows][stride]
+  LargeVector<Pair> pairs_;
   std::vector<std::uint32_t> free_pairs_;  // of rows that became dense
 };
 

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/large_vector.hpp"
 #include "base/prefetch.hpp"
 #include "weights/dense_rows.hpp"
 #include "weights/provenance.hpp"
@@ -35,8 +36,8 @@ struct SparseRows {
     std::uint32_t begin = 0;
     std::uint32_t size = 0;
   };
-  std::vector<Row> rows;
-  std::vector<Cell> cells;
+  LargeVector<Row> rows;
+  LargeVector<Cell> cells;
   DenseRows dense;  // copies of rows that are often added, while a table learns
 
   const Cell* begin(std::uint32_t row) const { return cells.data() + rows[row].begin; }
@@ -237,7 +238,7 @@ class WeightTable {
   double log_rate_ = 0.0;                         // log(1 - rate)
   double due_ = 0.0;                              // penalties so far: their sum, for l2 the sum of logarithms
   std::vector<double> caught_up_;                 // [rows] what was due when the row was last caught up
-  std::vector<double> totals_;                    // parallel to table_.cells
+  LargeVector<double> totals_;                    // parallel to table_.cells
   std::vector<double> paid_;                      // the same, or empty
   std::vector<float> variances_;                  // the same, or empty
   std::vector<std::vector<std::uint32_t>> free_;  // abandoned places, by the bit width of their capacity

@@ -777,9 +777,12 @@ class ChainModel:
         k: int,
         vote: bool,
         space: Any,
+        scorer: Any | None = None,
+        scorer_extractor: Any | None = None,
+        scorer_space: Any | None = None,
     ) -> tuple[NDArray[numpy.int32], NDArray[numpy.float64], NDArray[numpy.uint32], NDArray[numpy.uint8]]:
         """
-        The k best outputs by all features, of the n best by local ones, as `ranked` gives them; with `vote` the one that versions of the weights vote for comes first, if they do.
+        The k best outputs by all features, of the n best by local ones, as `ranked` gives them; with `vote` the one that versions of the weights vote for comes first, if they do. With a `scorer`, local scores are those of that model.
         """
 
     def rescored_confidences(
@@ -794,6 +797,9 @@ class ChainModel:
         spelling: Spelling,
         factor: float,
         space: Any,
+        scorer: Any | None = None,
+        scorer_extractor: Any | None = None,
+        scorer_space: Any | None = None,
     ) -> tuple[
         NDArray[numpy.float64],
         NDArray[numpy.float64],
@@ -1074,9 +1080,12 @@ class SegmentModel:
         k: int,
         vote: bool,
         space: Any,
+        scorer: Any | None = None,
+        scorer_extractor: Any | None = None,
+        scorer_space: Any | None = None,
     ) -> tuple[NDArray[numpy.int32], NDArray[numpy.float64], NDArray[numpy.uint32], NDArray[numpy.uint8]]:
         """
-        The k best outputs by all features, of the n best by local ones, as `ranked` gives them; with `vote` the one that versions of the weights vote for comes first, if they do.
+        The k best outputs by all features, of the n best by local ones, as `ranked` gives them; with `vote` the one that versions of the weights vote for comes first, if they do. With a `scorer`, local scores are those of that model.
         """
 
     def rescored_confidences(
@@ -1091,6 +1100,9 @@ class SegmentModel:
         spelling: Spelling,
         factor: float,
         space: Any,
+        scorer: Any | None = None,
+        scorer_extractor: Any | None = None,
+        scorer_space: Any | None = None,
     ) -> tuple[
         NDArray[numpy.float64],
         NDArray[numpy.float64],
@@ -1689,6 +1701,20 @@ class NonLocalOptions:
         self, n: int, in_use: int, margin: float, local_margin: float, local_updates: bool
     ) -> None: ...
 
+class HypothesisLists:
+    """Outputs of examples that another model listed."""
+
+    def __init__(self) -> None: ...
+    def add(
+        self,
+        labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        tokens: int,
+        known: int,
+    ) -> None:
+        """
+        The outputs of one more example, of so many tokens, one after another, best first.
+        """
+
 class WholeChainBatch:
     """A batch of examples, seen as outputs of a structure."""
 
@@ -1702,6 +1728,7 @@ class WholeChainBatch:
         index: FeatureIndex,
         open: bool,
         options: NonLocalOptions,
+        given: HypothesisLists | None = None,
     ) -> None: ...
     @staticmethod
     def tiers() -> frozenset[str]:
@@ -1786,6 +1813,7 @@ class WholeSegmentBatch:
         index: FeatureIndex,
         open: bool,
         options: NonLocalOptions,
+        given: HypothesisLists | None = None,
     ) -> None: ...
     @staticmethod
     def tiers() -> frozenset[str]:

@@ -96,7 +96,7 @@ def record(number: int, sentence: Words, *, spans: bool) -> str:
 
 def test_keys_of_records_are_documents(run: Run, tmp_path: Path) -> None:
     for name, spans in (("train.jsonl", True), ("in.jsonl", False)):
-        rows = [record(n, one, spans=spans) for n, document in enumerate(documents(6)) for one in document]
+        rows = [record(n, one, spans=spans) for n, document in enumerate(documents(18)) for one in document]
         (tmp_path / name).write_text("".join(rows))
     words = ("train", tmp_path / "train.jsonl", "-o", tmp_path / "m.mg", "--learner", "nonlocal", "-q")
     assert run(*words, "--set", "unit=document")[0] == 0
@@ -120,12 +120,12 @@ def conllu(count: int, *, label: bool) -> str:
 
 
 def test_newdoc_comments_begin_documents(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "train.conllu").write_text(conllu(6, label=True))
-    (tmp_path / "in.conllu").write_text(conllu(6, label=False))
+    (tmp_path / "train.conllu").write_text(conllu(18, label=True))
+    (tmp_path / "in.conllu").write_text(conllu(18, label=False))
     words = ("train", tmp_path / "train.conllu", "-o", tmp_path / "m.mg", "--learner", "nonlocal", "-q")
     assert run(*words, "--label", "upos", "--set", "unit=document", "--set", "scheme=none")[0] == 0
     code, out, _ = run("tag", tmp_path / "m.mg", tmp_path / "in.conllu")
-    assert (code, [line.split("\t")[3] for line in out.splitlines() if "\t" in line]) == (0, labels_of(6))
+    assert (code, [line.split("\t")[3] for line in out.splitlines() if "\t" in line]) == (0, labels_of(18))
 
 
 def test_explain_and_inspect_name_global_features(run: Run, folder: Path, model: Path) -> None:

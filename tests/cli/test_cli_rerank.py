@@ -31,9 +31,12 @@ def command(base: str, output: Path, *more: str) -> list[str]:
     return ["rerank", TRAIN, "--base", base, "--dev", DEV, "-o", str(output), "--json", *more]
 
 
-def test_the_model_tags_like_any_other(base: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("learner", ["perceptron", "nonlocal"])
+def test_the_model_tags_like_any_other(
+    base: str, learner: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     output = tmp_path / "reranked.mg"
-    assert main(command(base, output, "--learner", "perceptron", "--set", "passes=2")) == 0
+    assert main(command(base, output, "--learner", learner, "--set", "passes=2")) == 0
     told = capsys.readouterr()
     found: dict[str, Any] = json.loads(told.out)
     assert set(found["dev"]) == {"base", "reranked"}
@@ -81,4 +84,8 @@ def test_options_are_checked_before_anything_is_trained(
     assert "loss: found 'words'" in capsys.readouterr().err
     assert main(command(base, output, "--learner", "rank-bost")) == 1
     assert "Did you mean 'rank-boost'?" in capsys.readouterr().err
+    assert main(command(base, output, "--learner", "nonlocal", "--loss", "tags")) == 2
+    assert "--loss is for learners of candidates" in capsys.readouterr().err
+    assert main(command(base, output, "--learner", "nonlocal", "--set", "rounds=3")) == 1
+    assert "setting 'rounds' is one of rank-boost, not of nonlocal" in capsys.readouterr().err
     assert not Path(f"{output}.hypotheses").exists()

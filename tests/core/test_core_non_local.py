@@ -1,5 +1,6 @@
 """Algorithms 4.1 and 4.2 of Kazama and Torisawa (2007), weight for weight, against their pseudo-codes: over
-chains of both orders and over segments, with every family of global features."""
+chains of both orders and over segments, with every family of global features; with n best outputs of their
+own, and with given ones (re-ranking 2)."""
 
 from __future__ import annotations
 
@@ -35,6 +36,7 @@ class Options(NamedTuple):
     c: float = 1.5
     local_c: float = 0.7
     local_updates: bool = True
+    given: bool = False  # are the hypotheses those of another model?
 
     def native(self) -> _core.NonLocalOptions:
         return _core.NonLocalOptions(self.n, self.n, self.c, self.local_c, self.local_updates)
@@ -71,10 +73,12 @@ class WholeTrained(Trained):
         self._texts = _core.GlobalTexts(self._set)
         self._texts.add(self.world.table(), 0)
         self._options = options
+        self.given: _core.HypothesisLists | None = None
 
     def batch(self, costs: np.ndarray | None = None) -> Any:
         world, labels = self.world, mention_labels(self.world.labels)
-        rest = (self.examples, self._set, labels, self._texts, self.index, True, self._options.native())
+        rest: tuple[Any, ...] = (self.examples, self._set, labels, self._texts, self.index, True)
+        rest += (self._options.native(), self.given)
         if isinstance(world, SegmentWorld):
             return _core.WholeSegmentBatch(world.shape, world.extractor, world.open, *rest)
         return _core.WholeChainBatch(world.shape, *rest)
@@ -86,6 +90,7 @@ class WholeLearner(NaiveLearner):
     def __init__(self, world: Any, w: dict[Hashable, float], samples: np.ndarray, options: Options) -> None:
         super().__init__(world, w, lambda learner, i: algorithm(self, i, options), samples)
         self.met: Counter[str] = Counter()
+        self.given: list[list[Output]] = []
         self.whole = [
             {y: self._global(i, y) for y in legal} | {gold: self._global(i, gold)}
             for i, (legal, gold) in enumerate(zip(self.legal, world.gold, strict=True))
@@ -104,6 +109,8 @@ class WholeLearner(NaiveLearner):
         return self.score(self.legal[i][y]) + self.score(self.whole[i][y])
 
     def n_best(self, i: int, n: int) -> list[Output]:
+        if self.given:
+            return self.given[i][:n]
         local = {y: self.score(phi) for y, phi in self.legal[i].items()}
         ranking = sorted(local, key=lambda y: -local[y])
         if any(local[a] - local[b] < HAIR for a, b in itertools.pairwise(ranking[: n + 1])):
@@ -133,7 +140,7 @@ def algorithm(learner: WholeLearner, i: int, options: Options) -> Change:
         if y != gold and due(change := learner.all_minus(i, y), options.c):
             learner.met[part] += 1
             return change, 1.0
-    if not options.local_updates:
+    if not options.local_updates or options.given:
         return {}, 1.0
     if outputs[0] != gold:
         learner.met["B, best"] += 1
@@ -148,7 +155,15 @@ def both(world: Any, options: Options, seed: int) -> tuple[WholeTrained, WholeLe
     rng = np.random.default_rng(seed)
     trained = WholeTrained(world.untrained(), options)
     start = trained.scatter(rng)
-    return trained, WholeLearner(world, start, rng.uniform(0.1, 2.0, len(world.sentences)), options)
+    learner = WholeLearner(world, start, rng.uniform(0.1, 2.0, len(world.sentences)), options)
+    if options.given and all(learner.legal):
+        trained.given = _core.HypothesisLists()
+        for legal, sentence in zip(learner.legal, world.sentences, strict=True):
+            outputs = list(legal)
+            chosen = [outputs[k] for k in rng.permutation(len(outputs))[:6]]
+            learner.given.append(chosen)
+            trained.given.add(np.array(chosen, np.int32).ravel(), len(sentence), world.labels)
+    return trained, learner
 
 
 def compare(world: Any, options: Options, seed: int) -> WholeLearner:
@@ -169,6 +184,7 @@ OPTIONS = st.builds(
     st.sampled_from([2, 3, 8, 40]),
     st.sampled_from([0.0, 1.5, 20.0]),
     st.sampled_from([0.0, 0.7, 10.0]),
+    st.booleans(),
     st.booleans(),
 )
 
@@ -199,9 +215,9 @@ def test_hairs_are_rare_and_both_parts_are_met() -> None:
 
 
 @settings(steady, max_examples=80)
-@given(st.one_of(worlds(most=4, count=5), segment_worlds(most=4, count=5)), seeds)
-def test_the_best_of_the_n_best(world: Any, seed: int) -> None:
-    options = Options(n=6)
+@given(st.one_of(worlds(most=4, count=5), segment_worlds(most=4, count=5)), st.booleans(), seeds)
+def test_the_best_of_the_n_best(world: Any, lists: bool, seed: int) -> None:
+    options = Options(n=6, given=lists)
     trained, learner = both(world, options, seed)
     done = learner.learn_until_tie([*range(5)] * 2)
     trained.learn(_core.UpdateRule.margin(options.c), done, learner.samples)
@@ -222,3 +238,15 @@ def test_what_it_has_no_tier_for() -> None:
         trained.learn(_core.UpdateRule.arow(1.0), [0], learner.samples)
     assert "dropout" in _core.WholeChainBatch.tiers()
     assert not {"costs", "expectations", "partial", "penalties"} & _core.WholeChainBatch.tiers()
+
+
+def test_hypotheses_that_do_not_fit_are_refused() -> None:
+    world = random_world(1, 3, 1, edges=False, transitions=True, masked=False)
+    lists = _core.HypothesisLists()
+    for labels, tokens in (([0, 1, 2], 2), ([], 2), ([0, 3], 2), ([0, -1], 2), ([0], 0)):
+        with pytest.raises(ValueError, match="hypotheses: "):
+            lists.add(np.array(labels, np.int32), tokens, 3)
+    trained, _ = both(world, Options(), 1)
+    trained.given = lists
+    with pytest.raises(ValueError, match="hypotheses: they do not fit the examples"):
+        trained.batch()

@@ -49,6 +49,7 @@ OPTIONS: dict[str, Any] = {
     "learner": "nonlocal",
     "passes": 60,
     "C": 5.0,
+    "local_C": 5.0,
 }
 
 
@@ -72,7 +73,8 @@ def test_one_name_gets_one_class_throughout_a_document(model: mg.Model, template
     test = documents()
     asked = [mg.Sentence({"word": s.columns["word"]}, document=s.document) for s in test]
     assert [list(t.labels) for t in model.tag_all(asked)] == told(test)
-    local = mg.train(test, features=templates, **(OPTIONS | {"learner": "margin"}))
+    local_options = {name: value for name, value in OPTIONS.items() if name != "local_C"}
+    local = mg.train(test, features=templates, **(local_options | {"learner": "margin"}))
     assert [list(t.labels) for t in local.tag_all(asked)] != told(test)
     alone = model.with_hypotheses(1)
     assert [list(t.labels) for t in alone.tag_all(asked)] != told(test)

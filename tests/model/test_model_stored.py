@@ -36,7 +36,7 @@ def answers(path: Path) -> list[dict[str, Any]]:
 def test_there_is_a_file_of_each_kind() -> None:
     structures = {mg.load(path).saved.structure for path in FILES}
     assert structures >= {"chain", "segments", "candidates"}
-    assert len(FILES) >= 22
+    assert len(FILES) >= 28
 
 
 def check_rankings(model: Any, expected: list[dict[str, Any]]) -> None:

@@ -60,6 +60,11 @@ void Chain::hide(std::size_t i, const Dropout& dropout, std::uint64_t step) {
   if (hides_) thin(examples_, i, dropout, step, thinned_);
 }
 
+HypothesisList Chain::rescored(std::size_t i, std::size_t n, const HypothesisList& given) {
+  const Lattice& lattice = lattice_of(i);
+  return given.rescored(n, [&](const Labels& y) { return path_score(lattice, y.data()); });
+}
+
 const Lattice& Chain::lattice_of(std::size_t i) {
   const Example x = at(i);
   lattice_.begin(x.length, false);

@@ -38,6 +38,7 @@ class Chain {
   const ScoredLabels& best(std::size_t i);
   std::vector<ScoredLabels> k_best(std::size_t i, std::size_t k);
   HypothesisList hypotheses(std::size_t i, std::size_t n) { return hypotheses_of(lattice_of(i), n); }
+  HypothesisList rescored(std::size_t i, std::size_t n, const HypothesisList& given);
   double cost(std::size_t i, const Labels& y) const { return costs_->of(right(i), y); }
   const ScoredLabels& costly_best(std::size_t i);
   bool complete(std::size_t i) const { return right(i).complete(); }
@@ -218,7 +219,7 @@ double Chain::expect(std::size_t i, const Lattice& lattice, Means& means) {
 template <class Means>
 void Chain::add_node_means(const Example& x, std::size_t t, const double* node, Means& means) const {
   constexpr std::uint64_t kRowAhead = 24, kCellsAhead = 10;
-  const std::vector<std::uint32_t>& rows = x.all->node_rows;
+  const LargeVector<std::uint32_t>& rows = x.all->node_rows;
   const std::uint64_t begin = x.all->node_end[x.first + t], end = x.all->node_end[x.first + t + 1];
   const std::uint64_t first = x.all->node_end[x.first];  // the tokens come from the last to the first
   for (std::uint64_t i = end; i-- > begin;) {

@@ -102,6 +102,11 @@ HypothesisList Segments::hypotheses(std::size_t i, std::size_t n) {
   return hypotheses_of(shape_, constants_, scores_, n);
 }
 
+HypothesisList Segments::rescored(std::size_t i, std::size_t n, const HypothesisList& given) {
+  score_all(i);
+  return given.rescored(n, [&](const Labels& y) { return score_of(shape_, constants_, scores_, y); });
+}
+
 void Segments::collect(const Segment& segment, double count) {
   data_.extractor.for_segment(scoring_.x, segment.begin, segment.last,
                               [&](std::uint64_t key, const SegmentExtractor::Origin& origin) {

@@ -61,6 +61,7 @@ class Segments {
   const ScoredLabels& best(std::size_t i);
   std::vector<ScoredLabels> k_best(std::size_t i, std::size_t k);
   HypothesisList hypotheses(std::size_t i, std::size_t n);
+  HypothesisList rescored(std::size_t i, std::size_t n, const HypothesisList& given);
   double cost(std::size_t i, const Labels& y) const { return data_.costs->of(right(i), y); }
   const ScoredLabels& costly_best(std::size_t i);
   bool complete(std::size_t i) const { return right(i).complete(); }

@@ -149,8 +149,8 @@ def _kind(args: argparse.Namespace) -> OutputKind[Any]:
 
 def _layout(kind: OutputKind[Any], args: argparse.Namespace, places: dict[str, str]) -> Layout:
     """How to read a gold file without a model."""
-    from marginalia.corpus.batches import guess_layout
     from marginalia.corpus.items import guess_item_layout
+    from marginalia.corpus.source import guess_layout
 
     options, format = given_options(vars(args)), kind.reader.format_name(args.gold, args.format)
     check_layout(kind.reader, format, args.columns, options)

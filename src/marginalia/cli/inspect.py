@@ -211,7 +211,8 @@ def _facts(found: dict[str, Any]) -> Iterator[str]:
 
 def _global(told: dict[str, Any]) -> str:
     names = " ".join([*told["families"], *told["functions"]])
-    return f"{names}; of column {told['column']}, {told['hypotheses']:,} hypotheses"
+    whose = f" of a base model ({told['base'].get('learner', '')})" if told.get("base") else ""
+    return f"{names}; of column {told['column']}, {told['hypotheses']:,} hypotheses{whose}"
 
 
 def _clusters(name: str, facts: dict[str, Any]) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from marginalia.cli.arguments import (
     INTERRUPTED,
     OK,
+    UsageError,
     Verbs,
     add_threads,
     added_to,
@@ -28,10 +29,13 @@ from marginalia.interrupts import stopping
 
 if TYPE_CHECKING:
     from marginalia.corpus.candidates import CandidateArrays
+    from marginalia.decode.model import TrainedModel
     from marginalia.learn.cross_decoding import FoldProgress, Hypotheses
-    from marginalia.learn.reranking import Reranking
+    from marginalia.learn.recipe import Recipe
+    from marginalia.learn.reranking import Reranking, RerankingOptions
     from marginalia.learn.training import Training
 
+RETRAINING = "nonlocal"  # the learner that learns local features again
 _DESCRIPTION = """\
 Train a second model that chooses among the best outputs of a base model by global features: of
 whole names, of what stands around them, of what else the output says. The training data are cut
@@ -40,13 +44,16 @@ best outputs (cross-decoding), so that they are as good and as bad as those of n
 kept in the folder OUTPUT.hypotheses: a run that was stopped goes on there, and another learner
 begins with them. The result is one model file, which tags like any other.
 
-learners: rank-boost, perceptron, margin, pa, arow, maxent, crf (docs/candidates.md)."""
+learners: rank-boost, perceptron, margin, pa, arow, maxent, crf (docs/candidates.md), which weigh
+the base model's score and global features; and nonlocal, which learns weights of local features
+again, together with those of global ones (docs/rerank.md)."""
 
 _EXAMPLES = """\
   marginalia rerank train.txt --base base.mg --dev dev.txt --learner rank-boost -o reranked.mg
   marginalia rerank train.txt --base base.mg --dev dev.txt --learner perceptron \\
       --set average=vote --set base-scale=auto -o reranked.mg
   marginalia rerank train.txt --base base.mg --dev dev.txt --global-features nonlocal -o reranked.mg
+  marginalia rerank train.txt --base base.mg --dev dev.txt --learner nonlocal -o reranked.mg
   marginalia tag reranked.mg new.txt --hypotheses 100
 """
 
@@ -75,7 +82,9 @@ def add_parser(verbs: Verbs) -> None:
         "--folds", metavar="N", type=whole_number(2, 1000), default=5, help="parts of the data (default: 5)"
     )
     parser.add_argument(
-        "--global-features", metavar="NAME|FILE", default="collins-reranking", help="a set or a file"
+        "--global-features",
+        metavar="NAME|FILE",
+        help="a set or a file (default: collins-reranking; of nonlocal: nonlocal)",
     )
     parser.add_argument(
         "--global-function",
@@ -90,8 +99,7 @@ def add_parser(verbs: Verbs) -> None:
     parser.add_argument(
         "--loss",
         metavar="WHAT",
-        default="tags",
-        help="what a candidate loses: wrong tags or spans (default: tags)",
+        help="what a candidate loses: wrong tags or spans (default: tags); not of nonlocal",
     )
     parser.add_argument("--seed", metavar="N", type=natural, default=1, help="seed of all that is random")
     add_threads(parser, "folds at once, all cores if not given; the result does not depend on them")
@@ -104,17 +112,13 @@ def run(args: argparse.Namespace) -> int:
     """Re-rank: cross-decode, extract features, train, save."""
     from marginalia.kinds import load
     from marginalia.learn.cross_decoding import Stopped
-    from marginalia.learn.reranking import Reranking, RerankingOptions, reranking_recipe
+    from marginalia.learn.reranking import Reranking
 
     dev = args.dev or []
     must_exist([*args.data, *dev, args.base])
     check_writable(args.output, [*args.data, *dev])
-    options = RerankingOptions(
-        args.hypotheses, args.folds, args.global_features, args.global_function, args.lowercase, args.loss
-    )
-    base, recipe = load(args.base), reranking_recipe(args.learner, args.seed, dict(args.set or ()))
-    reranking = Reranking(base, options)
-    notes = Notes(sys.stderr, not args.quiet)
+    base, options = load(args.base), _options(args)
+    reranking, recipe = Reranking(base, options), _recipe(args, base, options)
     try:
         found = _cross_decoded(reranking, args)
     except Stopped:
@@ -123,13 +127,63 @@ def run(args: argparse.Namespace) -> int:
             "goes on"
         )
         return INTERRUPTED
-    train, held_out = _candidates(reranking, found, dev, notes)
-    training = reranking.prepared(train, held_out, recipe, args.threads or 1)
+    training = _prepared(args, base, reranking, recipe, found)
     interrupted = follow(training, args.quiet)
-    model = reranking.model(training)
+    model = _model(args, base, reranking, training)
     model.save(args.output)
     _show(args, training, _dev_scores(base, model, dev), interrupted)
     return INTERRUPTED if interrupted else OK
+
+
+def _options(args: argparse.Namespace) -> RerankingOptions:
+    from marginalia.learn.reranking import RerankingOptions
+
+    retrains = args.learner == RETRAINING
+    if retrains and args.loss is not None:
+        raise UsageError(f"--loss is for learners of candidates: {RETRAINING} compares outputs with gold.")
+    features = args.global_features or ("nonlocal" if retrains else "collins-reranking")
+    more = features, args.global_function, args.lowercase, args.loss or "tags"
+    return RerankingOptions(args.hypotheses, args.folds, *more)
+
+
+def _recipe(args: argparse.Namespace, base: TrainedModel, options: RerankingOptions) -> Recipe:
+    settings = dict(args.set or ())
+    if args.learner != RETRAINING:
+        from marginalia.learn.reranking import reranking_recipe
+
+        return reranking_recipe(args.learner, args.seed, settings)
+    from marginalia.learn.recipe import GlobalChoice
+    from marginalia.learn.retraining import retraining_recipe
+
+    choice = GlobalChoice(options.features, options.functions, options.lowercase)
+    return retraining_recipe(base.saved, choice, options.hypotheses, args.seed, settings)
+
+
+def _prepared(
+    args: argparse.Namespace,
+    base: TrainedModel,
+    reranking: Reranking,
+    recipe: Recipe,
+    found: list[Hypotheses],
+) -> Training:
+    dev, threads = args.dev or [], args.threads or 1
+    if args.learner != RETRAINING:
+        train, held_out = _candidates(reranking, found, dev, Notes(sys.stderr, not args.quiet))
+        return reranking.prepared(train, held_out, recipe, threads)
+    from marginalia.learn.retraining import prepared
+
+    listed = (dev, reranking.dev_hypotheses(dev)) if dev else None
+    return prepared(base, args.data, found, listed, recipe, threads)
+
+
+def _model(
+    args: argparse.Namespace, base: TrainedModel, reranking: Reranking, training: Training
+) -> TrainedModel:
+    if args.learner != RETRAINING:
+        return reranking.model(training)
+    from marginalia.learn.retraining import retrained
+
+    return retrained(base, training)
 
 
 def _cache(args: argparse.Namespace) -> str:
@@ -202,6 +256,14 @@ def _dev_scores(base: Any, model: Any, dev: list[str]) -> dict[str, Any]:
     return {name: kind.evaluate(one, batches, source.layout.label) for name, one in models.items()}
 
 
+def _choice(args: argparse.Namespace, training: Training) -> dict[str, Any] | None:
+    """How well candidates of held-out data are chosen, if there are candidates."""
+    if args.learner == RETRAINING or training.report is None:
+        return None
+    found: dict[str, Any] = training.report.to_json()
+    return found
+
+
 def _show(args: argparse.Namespace, training: Training, dev: dict[str, Any], interrupted: bool) -> None:
     if args.json:
         found = {
@@ -214,7 +276,7 @@ def _show(args: argparse.Namespace, training: Training, dev: dict[str, Any], int
             "passes": len(training.history),
             "features": len(training.data.index),
             "dev": {name: report.headline() for name, report in dev.items()},
-            "candidates": None if training.report is None else training.report.to_json(),
+            "candidates": _choice(args, training),
             "interrupted": interrupted,
             "notes": training.notes,
         }

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .blocks import Block, pack, read_blocks
     from .candidates import CandidateArrays
+    from .coder import EncodedLabels, encode_labels
     from .conll import read_conll, write_conll
     from .conllu import read_conllu, write_conllu
     from .crfsuite import read_crfsuite, write_crfsuite
-    from .encode import EncodedLabels, encode_labels
     from .formats import FORMATS, Format, format_of
     from .jsonl import Misaligned, MisalignedError, read_jsonl, write_jsonl
     from .plain import read_plain, read_segmented, write_plain, write_segmented
@@ -35,10 +35,10 @@ if TYPE_CHECKING:
 _HOMES = {
     "blocks": "Block pack read_blocks",
     "candidates": "CandidateArrays",
+    "coder": "EncodedLabels encode_labels",
     "conll": "read_conll write_conll",
     "conllu": "read_conllu write_conllu",
     "crfsuite": "read_crfsuite write_crfsuite",
-    "encode": "EncodedLabels encode_labels",
     "formats": "FORMATS Format format_of",
     "jsonl": "Misaligned MisalignedError read_jsonl write_jsonl",
     "plain": "read_plain read_segmented write_plain write_segmented",

@@ -8,13 +8,13 @@ from itertools import islice
 from typing import Any
 
 from marginalia.corpus import crfsuite
-from marginalia.corpus.blocks import Block, column_names, pack, read_blocks
+from marginalia.corpus.blocks import Block, pack, read_blocks
 from marginalia.corpus.formats import CANDIDATES, format_of
 from marginalia.corpus.partial import span_labels
 from marginalia.corpus.records import Sentence, Span
 from marginalia.corpus.schemes import labels_of
 from marginalia.corpus.streams import Source, name_of
-from marginalia.errors import DataError, SettingsError
+from marginalia.errors import DataError
 
 _SENTENCES = 2000  # per batch, where sentences are records
 
@@ -118,7 +118,7 @@ def _records(source: Source, layout: Layout, wanted: tuple[str, ...], labelled: 
     if layout.format == "conllu":
         options["keys"] = [name.removeprefix("misc.") for name in wanted if name.startswith("misc.")]
     for number, sentence in enumerate(format_of("", layout.format).read(source, **options)):
-        if layout.format != "conllu":  # no marks of documents: each sentence is one
+        if layout.format not in ("conllu", "jsonl"):  # no marks of documents: each sentence is one
             sentence.document = number
         if layout.label == "label" and "label" not in sentence.columns and layout.format == "jsonl":
             sentence.columns["label"] = (
@@ -127,41 +127,6 @@ def _records(source: Source, layout: Layout, wanted: tuple[str, ...], labelled: 
                 else labels_of(sentence.spans, len(sentence), "IOB2")
             )
         yield sentence
-
-
-def guess_layout(
-    source: Source,
-    format: str | None,
-    columns: str | Sequence[str] | None,
-    label: str | None,
-    options: dict[str, Any],
-) -> Layout:
-    """The layout of a training file from what the user gave and what its first lines show."""
-    chosen_format = format_of(name_of(source), format, labelled=True)
-    name = chosen_format.name
-    if unknown := [option for option in options if option not in chosen_format.options]:
-        known = ", ".join(chosen_format.options) or "none"
-        raise SettingsError(f"found the option '{unknown[0]}', but {name} files take: {known}.")
-    if name == "conll":
-        named = column_names(columns)
-        if not named:
-            first = next(read_blocks(source, block_bytes=1 << 16, **options), None)
-            named = first.columns if first is not None else ()
-        if not named:
-            raise DataError("found no sentences, expected at least one", file=name_of(source))
-    elif name == "conllu":
-        named = tuple(
-            columns.split() if isinstance(columns, str) else columns or ("word", "lemma", "upos", "xpos")
-        )
-        label = label or "upos"
-        named = named if label in named else (*named, label)
-    else:
-        named = crfsuite.COLUMNS if name == "crfsuite" else ("word", "label")
-        label = label or "label"
-    chosen = label or (named[-1] if named else "")
-    if named and chosen not in named:
-        raise SettingsError(f"label: found '{chosen}', expected one of the columns {' '.join(named)}.")
-    return Layout(name, named, chosen, options)
 
 
 def span_text(sentence: Sentence, span: Span) -> str:

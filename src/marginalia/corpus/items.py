@@ -7,7 +7,6 @@ a block whose columns are the fields; what was read is kept, so that it can be w
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -345,6 +344,8 @@ class _Tape:
 
 def _rows(source: Source, layout: Layout) -> Iterator[ItemRecord]:
     """The lines of a table: first the header, if there is one, with the names of the columns as fields."""
+    import csv  # slow to load, and most data are no tables
+
     file, tape = name_of(source), _Tape(source)
     if len(separator_of(layout)) != 1:
         raise SettingsError(f"separator: found {separator_of(layout)!r}, expected one character.")

@@ -2,7 +2,8 @@
 
 Shapes, one object a line: `{"text", "spans"}` by characters (Unicode code points), `{"tokens", "spans"}`
 by tokens, `{"tokens", "tags"}`. A span is `[start, end, label]` or `{"start", "end", "label"}`, half-open.
-All other keys are kept and written back.
+Records in a row with the same value of `doc` are one document; one without it is a document of its own. All
+other keys are kept and written back.
 """
 
 from __future__ import annotations
@@ -62,11 +63,16 @@ def read_jsonl(
         raise SettingsError(f"found misaligned={misaligned!r}, expected error, drop or expand")
     found = [] if problems is None else problems
     file, tokenize = name_of(source), tokenizer_named(tokenizer)
+    document, key = -1, None
     for number, line in read_lines(source):
         text = line.removeprefix("\ufeff") if number == 1 else line
         if text.strip():
             record = _Line(_parse(text, file, number), file, number)
-            yield record.sentence(tokenize, misaligned == "expand", found)
+            sentence = record.sentence(tokenize, misaligned == "expand", found)
+            before, key = key, record.record.get("doc")
+            document += key is None or key != before
+            sentence.document = document
+            yield sentence
     if misaligned == "error" and found:
         raise MisalignedError(found, file)
 

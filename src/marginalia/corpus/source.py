@@ -8,13 +8,15 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from marginalia.corpus.batches import Layout, guess_layout, read_batches
-from marginalia.corpus.blocks import Block
+from marginalia.corpus import crfsuite
+from marginalia.corpus.batches import Layout, read_batches
+from marginalia.corpus.blocks import Block, column_names, read_blocks
 from marginalia.corpus.candidates import candidate_layout, pack_dictionaries
-from marginalia.corpus.formats import CANDIDATES
+from marginalia.corpus.formats import CANDIDATES, format_of
 from marginalia.corpus.items import guess_item_layout, pack_item_pairs
 from marginalia.corpus.pairs import pack_pairs
 from marginalia.corpus.records import Sentence
+from marginalia.corpus.streams import Source, name_of
 from marginalia.errors import DataError, SettingsError
 
 Path = str | os.PathLike[str]
@@ -99,7 +101,7 @@ class DataSource:
             return self._packed[0]
         guess = guess_item_layout if self.items else guess_layout
         layout = guess(self.paths[0], self.format, self.columns, self.label, options)
-        if self.whole_documents and layout.format not in ("conll", "conllu"):
+        if self.whole_documents and layout.format not in ("conll", "conllu", "jsonl"):
             raise SettingsError(f"unit=document: {layout.format} files do not tell documents apart.")
         return replace(
             layout,
@@ -172,3 +174,38 @@ class DataSource:
                         file=batch.block.file,
                     )
                 yield batch.block
+
+
+def guess_layout(
+    source: Source,
+    format: str | None,
+    columns: str | Sequence[str] | None,
+    label: str | None,
+    options: dict[str, Any],
+) -> Layout:
+    """The layout of a training file from what the user gave and what its first lines show."""
+    chosen_format = format_of(name_of(source), format, labelled=True)
+    name = chosen_format.name
+    if unknown := [option for option in options if option not in chosen_format.options]:
+        known = ", ".join(chosen_format.options) or "none"
+        raise SettingsError(f"found the option '{unknown[0]}', but {name} files take: {known}.")
+    if name == "conll":
+        named = column_names(columns)
+        if not named:
+            first = next(read_blocks(source, block_bytes=1 << 16, **options), None)
+            named = first.columns if first is not None else ()
+        if not named:
+            raise DataError("found no sentences, expected at least one", file=name_of(source))
+    elif name == "conllu":
+        named = tuple(
+            columns.split() if isinstance(columns, str) else columns or ("word", "lemma", "upos", "xpos")
+        )
+        label = label or "upos"
+        named = named if label in named else (*named, label)
+    else:
+        named = crfsuite.COLUMNS if name == "crfsuite" else ("word", "label")
+        label = label or "label"
+    chosen = label or (named[-1] if named else "")
+    if named and chosen not in named:
+        raise SettingsError(f"label: found '{chosen}', expected one of the columns {' '.join(named)}.")
+    return Layout(name, named, chosen, options)

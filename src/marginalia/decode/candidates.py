@@ -229,14 +229,17 @@ class CandidateTraining:
 class CandidateDecoder(Decoder[_core.CandidateShape]):
     """A saved model of candidates, ready to use from any number of threads."""
 
+    _factory = DecoderFactory(
+        lambda saved: _core.CandidateShape(saved.settings_as(CandidateSettings).scale),
+        _core.CandidateModel,
+        compile_candidates,
+        _core.CandidateSpace,
+    )
+
     def __init__(self, saved: SavedModel) -> None:
         if tuple(saved.labels) != LABELS:
             raise SettingsError(f"found the labels {', '.join(saved.labels)}, expected {', '.join(LABELS)}")
-        shape = _core.CandidateShape(saved.settings_as(CandidateSettings).scale)
-        parts = DecoderFactory(
-            lambda _: shape, _core.CandidateModel, compile_candidates, _core.CandidateSpace
-        )
-        super().__init__(saved, parts)
+        super().__init__(saved)
 
     def _extractor(self, block: Block) -> Any:
         return super()._extractor(block).program

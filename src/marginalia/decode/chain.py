@@ -138,19 +138,15 @@ def _shape_of(saved: SavedModel) -> _core.ChainShape:
     return chain_shape(saved.labels, saved.encoding, own, search, saved.program)
 
 
-_FACTORY = DecoderFactory(
-    _shape_of,
-    _core.ChainModel,
-    compile_extractor,
-    _core.ChainSpace,
-)
-
-
 class ChainDecoder(TermDecoder[_core.ChainShape]):
     """A saved chain model, ready to use from any number of threads."""
 
-    def __init__(self, saved: SavedModel) -> None:
-        super().__init__(saved, _FACTORY)
+    _factory = DecoderFactory(
+        _shape_of,
+        _core.ChainModel,
+        compile_extractor,
+        _core.ChainSpace,
+    )
 
     def expectations(self, block: Block, sentence: int, *, edges: bool = False) -> dict[str, Any]:
         """log Z and the probabilities of labels (`node`), label pairs (`edge`) and their expected counts."""

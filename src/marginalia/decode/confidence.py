@@ -14,7 +14,6 @@ import numpy.typing as npt
 from marginalia import _core
 from marginalia.corpus.answers import BlockConfidence
 from marginalia.corpus.schemes import APART, JOINED, TWINS, prefix_table, scheme_named, split_label
-from marginalia.corpus.settings import DataSettings
 from marginalia.corpus.translation import Translation
 from marginalia.errors import ModelError, SettingsError
 from marginalia.model import SavedModel
@@ -40,13 +39,6 @@ def needed_temperature(saved: SavedModel) -> float:
             "data with `marginalia calibrate MODEL DEV -o NEW` (in Python: marginalia.calibrate)."
         )
     return temperature
-
-
-def shown_as_they_are(saved: SavedModel) -> bool:
-    """Whether users see the labels as the model has them."""
-    # The spans of documents may go on from one sentence to the next: as labels of sentences they may not.
-    crosses = saved.scheme is not None and saved.settings_as(DataSettings).whole_documents
-    return saved.scheme == saved.encoding and not crosses
 
 
 def spelling_of(saved: SavedModel, as_they_are: bool) -> _core.Spelling:

@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from marginalia import _core
 from marginalia.corpus.blocks import Block
-from marginalia.decode.confidence import shown_as_they_are, spelling_of
+from marginalia.decode.confidence import spelling_of
 from marginalia.decode.settings import VoteSettings
 from marginalia.errors import DataError, MarginaliaError, ModelError
 from marginalia.features.compiling import extracted, looks_at_lists
@@ -173,10 +173,12 @@ class DecoderFactory(Generic[Shape]):
 class Decoder(Generic[Shape]):
     """A saved model, ready to use from any number of threads."""
 
-    def __init__(self, saved: SavedModel, factory: DecoderFactory[Shape]) -> None:
-        self._saved, self._factory = saved, factory
+    _factory: ClassVar[DecoderFactory[Any]]  # that of the structure
+
+    def __init__(self, saved: SavedModel) -> None:
+        self._saved, factory = saved, self._factory
         try:
-            self._shape = factory.shape(saved)
+            self._shape: Shape = factory.shape(saved)
             if self._shape.row_width != saved.width:
                 raise ValueError(f"rows of {saved.width} outputs, expected {self._shape.row_width}")
             self._model = factory.model(self._shape, saved.arrays)
@@ -194,7 +196,7 @@ class Decoder(Generic[Shape]):
 
     @cached_property
     def _spelling(self) -> _core.Spelling:
-        return spelling_of(self._saved, self._factory.labels_are_whole and shown_as_they_are(self._saved))
+        return spelling_of(self._saved, self._factory.labels_are_whole and self._saved.shown_as_they_are)
 
     def best(self, block: Block) -> Ids:
         """The best label ids of all tokens of a block."""

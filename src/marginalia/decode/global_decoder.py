@@ -25,7 +25,8 @@ from marginalia.decode.decoder import (
 from marginalia.errors import DataError, MarginaliaError, ModelError
 from marginalia.features.global_features import mention_labels
 from marginalia.model import SavedModel
-from marginalia.model.global_part import PREFIX, GlobalPart
+from marginalia.model.clusters import tables_in
+from marginalia.model.global_part import PREFIX, GlobalPart, weights_of_base
 
 
 def check_memory(tokens: int, token_bytes: int, most: int, file: str | None = None) -> None:
@@ -40,11 +41,25 @@ def check_memory(tokens: int, token_bytes: int, most: int, file: str | None = No
         )
 
 
-class GlobalDecoder:
-    """A decoder whose n best outputs by local features are scored again with global ones."""
+def proposing(saved: SavedModel) -> SavedModel:
+    """The base model whose hypotheses a model with global features scores."""
+    arrays = tables_in(saved.arrays) | weights_of_base(saved.arrays)
+    return replace(saved, arrays=arrays, global_features={}, calibration={})
 
-    def __init__(self, saved: SavedModel, base: Decoder[Any], token_bytes: int) -> None:
+
+class GlobalDecoder:
+    """A decoder whose n best outputs by local features are scored again with global ones. The n best may be
+    those of another decoder, the `proposer`."""
+
+    def __init__(
+        self,
+        saved: SavedModel,
+        base: Decoder[Any],
+        token_bytes: int,
+        proposer: Decoder[Any] | None = None,
+    ) -> None:
         self._base, self._token_bytes = base, token_bytes
+        self._proposer = base if proposer is None else proposer
         self.part = GlobalPart.of(saved.global_features, saved.arrays)
         try:
             self._global = _core.GlobalModel(
@@ -75,10 +90,21 @@ class GlobalDecoder:
         return self._rescored(block, k, vote=False)
 
     def _rescored(self, block: Block, k: int, *, vote: bool) -> RankedOutputs:
-        base, n = self._base, max(self.part.hypotheses, k)
+        n = max(self.part.hypotheses, k)
         self._check(block)
-        read = (base._extractor(block), block.table, self._rescorer(), self._column(block))
-        return RankedOutputs(*base._model.rescored(*read, n, k, vote, base._space()))
+        found = self._proposer._model.rescored(*self._reading(block), n, k, vote, *self._models(block))
+        return RankedOutputs(*found)
+
+    def _reading(self, block: Block) -> tuple[Any, ...]:
+        """What the model that proposes hypotheses reads, and what scores them again."""
+        return self._proposer._extractor(block), block.table, self._rescorer(), self._column(block)
+
+    def _models(self, block: Block) -> tuple[Any, ...]:
+        """The space of that model, and the model that scores the outputs, if it is another one."""
+        base, proposer = self._base, self._proposer
+        if base is proposer:
+            return (base._space(),)
+        return proposer._space(), base._model, base._extractor(block), base._space()
 
     def k_best(
         self, block: Block, sentence: int, k: int | None = None
@@ -95,7 +121,7 @@ class GlobalDecoder:
     ) -> RankedOutputs:
         """The same of the chosen sentences, of outputs that satisfy constraints as well as can be."""
         starts = block.table.sentence_starts.tolist()
-        free = self._base.best(block)
+        free = self._proposer.best(block)
         listed = []
         for s in range(block.table.sentences):
             if constraints.chosen[s]:
@@ -114,11 +140,11 @@ class GlobalDecoder:
 
     def constrained(self, block: Block, sentence: int, constraints: CompiledConstraints) -> _Listed:
         """Outputs that satisfy constraints as well as can be, of so many hypotheses as the model looks at."""
-        found: ConstrainedOutputs = self._base.constrained(block, sentence, constraints)
+        found: ConstrainedOutputs = self._proposer.constrained(block, sentence, constraints)
         listed = list(islice(found, self.part.hypotheses))
         if not listed:
             return _Listed([], found.violations, found.exact)
-        scores = np.array([score for _, score in listed])
+        scores = np.array([self._local_score(block, sentence, *one) for one in listed])
         outputs = np.stack([ids for ids, _ in listed]).astype(np.int32)
         if not outputs.size:
             return _Listed([(outputs[0], 0.0)], found.violations, found.exact)
@@ -126,12 +152,16 @@ class GlobalDecoder:
         order = np.argsort(-totals, kind="stable")
         return _Listed([(outputs[i], float(totals[i])) for i in order], found.violations, found.exact)
 
+    def _local_score(self, block: Block, sentence: int, ids: npt.NDArray[Any], score: float) -> float:
+        """That of an output which has this score by the model that proposes it."""
+        return score if self._proposer is self._base else self._base.score(block, sentence, ids)
+
     def constrain(
         self, block: Block, ids: Ids, constraints: CompiledConstraints, sentences: npt.NDArray[np.uint32]
     ) -> tuple[Ids, npt.NDArray[np.uint32], npt.NDArray[np.uint8]]:
         """Best label ids, changed where they break constraints; for each sentence how often they still do,
         and whether the best by local features is known to be among the hypotheses."""
-        met, violations, exact = self._base.constrain(block, ids, constraints, sentences)
+        met, violations, exact = self._proposer.constrain(block, ids, constraints, sentences)
         changed, starts = ids.copy(), block.table.sentence_starts.tolist()
         for s, (first, last) in enumerate(pairwise(starts)):
             if (met[first:last] != ids[first:last]).any():
@@ -189,19 +219,15 @@ class GlobalDecoder:
     ) -> tuple[npt.NDArray[Any], ...]:
         """The probabilities of given labels, of the spans that they spell and of outputs, if one of the
         hypotheses were right."""
-        base = self._base
         self._check(block)
-        found: tuple[npt.NDArray[Any], ...] = base._model.rescored_confidences(
-            base._extractor(block),
-            block.table,
-            self._rescorer(),
-            self._column(block),
+        found: tuple[npt.NDArray[Any], ...] = self._proposer._model.rescored_confidences(
+            *self._reading(block),
             self.part.hypotheses,
             ids,
             sentences,
-            base._spelling,
+            self._base._spelling,
             1.0 / temperature,
-            base._space(),
+            *self._models(block),
         )
         return found
 

@@ -16,10 +16,12 @@ from marginalia.model.global_part import GlobalPart
 
 
 class WholeExamples:
-    """Examples of a structure, and the words of the documents that they are."""
+    """Examples of a structure, the words of the documents that they are, and, if they are to be re-ranked,
+    hypotheses of another model."""
 
     def __init__(self, local: Any, texts: _core.GlobalTexts) -> None:
         self.local, self.texts, self.longest = local, texts, 0
+        self.given: _core.HypothesisLists | None = None
 
     @property
     def sentences(self) -> int:
@@ -62,7 +64,8 @@ class WholeBase(Protocol):
     def choose_features(self, batches: Callable[[], Iterator[Any]], kept: list[Any]) -> None: ...
 
     def whole_batch(self, examples: Any, *documents: Any) -> Any:
-        """The examples with documents: set, labels, texts, index, whether it may grow, options."""
+        """The examples with documents: set, labels, texts, index, whether it may grow, options, and given
+        hypotheses."""
 
 
 class WholeTraining:
@@ -103,5 +106,12 @@ class WholeTraining:
         """The examples as whole outputs."""
         check_memory(examples.longest, self._token_bytes, self._memory)
         return self._base.whole_batch(
-            examples.local, self._set, self._labels, examples.texts, self._index, True, self._options
+            examples.local,
+            self._set,
+            self._labels,
+            examples.texts,
+            self._index,
+            True,
+            self._options,
+            examples.given,
         )

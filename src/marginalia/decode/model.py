@@ -164,12 +164,13 @@ def _decoder_of(saved: SavedModel, structure: Structure) -> StructureDecoder:
     base = structure.decoder(saved)
     if not saved.global_features:
         return base
-    from marginalia.decode.global_decoder import GlobalDecoder  # most models have none
+    from marginalia.decode.global_decoder import GlobalDecoder, proposing  # most models have none
 
     if structure.global_tiers is None:
         raise ModelError(f"models of the structure {saved.structure} cannot have global features.")
     token_bytes = structure.token_bytes(len(saved.labels), saved.settings_as(structure.record))
-    return GlobalDecoder(saved, cast(Any, base), token_bytes)
+    proposer = structure.decoder(proposing(saved)) if saved.global_features.get("base") else None
+    return GlobalDecoder(saved, cast(Any, base), token_bytes, cast(Any, proposer))
 
 
 def _staged(saved: SavedModel, structure: Structure) -> StructureDecoder:

@@ -174,20 +174,16 @@ def _shape_of(saved: SavedModel) -> _core.SegmentShape:
     return segment_shape(saved.labels, saved.encoding, own, saved.program)
 
 
-_FACTORY = DecoderFactory(
-    _shape_of,
-    _core.SegmentModel,
-    compile_segment_extractor,
-    _core.SegmentSpace,
-    labels_are_whole=False,
-)
-
-
 class SegmentDecoder(TermDecoder[_core.SegmentShape]):
     """A saved model of segments, ready to use from any number of threads."""
 
-    def __init__(self, saved: SavedModel) -> None:
-        super().__init__(saved, _FACTORY)
+    _factory = DecoderFactory(
+        _shape_of,
+        _core.SegmentModel,
+        compile_segment_extractor,
+        _core.SegmentSpace,
+        labels_are_whole=False,
+    )
 
     def expectations(self, block: Block, sentence: int) -> dict[str, Any]:
         """log Z, the probabilities of labels (`node`) and of segments (`segment`: first token, length - 1,

@@ -20,7 +20,6 @@ from marginalia.decode.decoder import (
     RankedOutputs,
 )
 from marginalia.features.compiling import compile_item_extractor
-from marginalia.model import SavedModel
 
 
 class SingleTraining(ChainTraining):
@@ -53,10 +52,12 @@ def _of_item(found: RankedOutputs, item: int) -> list[tuple[npt.NDArray[np.uint3
 class SingleDecoder(Decoder[_core.SingleShape]):
     """A saved model of classes, ready to use from any number of threads."""
 
-    def __init__(self, saved: SavedModel) -> None:
-        shape = _core.SingleShape(len(saved.labels))
-        make = DecoderFactory(lambda _: shape, _core.SingleModel, compile_item_extractor, _core.SingleSpace)
-        super().__init__(saved, make)
+    _factory = DecoderFactory(
+        lambda saved: _core.SingleShape(len(saved.labels)),
+        _core.SingleModel,
+        compile_item_extractor,
+        _core.SingleSpace,
+    )
 
     def class_scores(self, block: Block) -> npt.NDArray[np.float64]:
         """[items, classes]"""

@@ -18,7 +18,6 @@ from marginalia.corpus.blocks import Block
 from marginalia.corpus.records import Span
 from marginalia.corpus.schemes import convert, labels_of_type, spans_of, validate
 from marginalia.corpus.translation import Translation
-from marginalia.decode.confidence import shown_as_they_are
 from marginalia.errors import DataError
 from marginalia.model import SavedModel
 
@@ -133,7 +132,7 @@ class UserLabels:
 
     def __init__(self, saved: SavedModel) -> None:
         self._saved, self.scheme = saved, saved.scheme
-        self.same = shown_as_they_are(saved)
+        self.same = saved.shown_as_they_are
         self.labels = list(saved.labels) if self.same else _all_labels(saved)
         self._numbers = {label: i for i, label in enumerate(self.labels)}
 

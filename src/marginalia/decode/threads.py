@@ -14,9 +14,10 @@ T = TypeVar("T")
 
 def in_order(work: Callable[[Any], T], items: Iterable[Any], threads: int) -> Iterator[T]:
     """work(item) for each item, in order, on several threads, reading only a little ahead."""
-    if threads <= 1:
-        yield from map(work, items)
-        return
+    return map(work, items) if threads <= 1 else _on_threads(work, items, threads)
+
+
+def _on_threads(work: Callable[[Any], T], items: Iterable[Any], threads: int) -> Iterator[T]:
     from concurrent.futures import ThreadPoolExecutor  # slow to load, and one thread does without
 
     with ThreadPoolExecutor(threads) as pool:

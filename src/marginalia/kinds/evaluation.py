@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from marginalia.corpus.answers import BlockConfidence
-from marginalia.corpus.batches import Layout, guess_layout, read_batches
+from marginalia.corpus.batches import Layout, read_batches
 from marginalia.corpus.partial import SCORED, refuse_open
+from marginalia.corpus.source import guess_layout
 from marginalia.decode.answering import LabelModel
 from marginalia.decode.constraints import Constraints
 from marginalia.errors import DataError

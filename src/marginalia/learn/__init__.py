@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 _HOMES = {
     "api": "calibrate continued fixed source_for train",
     "calibration": "calibrated",
+    "correction_report": "CorrectionReport Flip",
     "labeler": "Labeler",
     "preparing": "prepare",
-    "receipts": "Flip Receipt",
     "recipe": "TASKS Recipe make_recipe recipe_with",
     "training": "Progress Training",
 }

@@ -1,23 +1,29 @@
-"""Training data as examples: their features as rows, their labels as gold outputs."""
+"""Training and held-out data as examples: their features as rows, their labels as gold outputs."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from marginalia import _core
-from marginalia.corpus.coder import LabelCoder, LabelSet, start_numbering
+from marginalia.corpus.coder import LabelCoder, LabelSet, number_labels, start_numbering
+from marginalia.corpus.partial import SCORED, refuse_open
 from marginalia.corpus.source import DataSource
 from marginalia.decode.structures import Extraction, TrainingStructure
+from marginalia.decode.threads import in_order
 from marginalia.errors import DataError
+from marginalia.kinds import OutputKind
+from marginalia.kinds.kind import Scores, joined
 from marginalia.learn.provenance import Origins, ProvenanceSettings
 from marginalia.learn.recipe import Recipe
 from marginalia.learn.warm import WarmStart
+from marginalia.model import SavedModel
 
 Ids = npt.NDArray[np.int32]
 MakeExtraction = Callable[[_core.FeatureIndex], Extraction]
@@ -45,7 +51,7 @@ def read_data(
     recipe: Recipe,
     make_extraction: MakeExtraction,
     warm: WarmStart | None,
-    labels: Sequence[str],
+    labels: Sequence[str] | LabelSet,
 ) -> ReadData:
     """Read a source once, after what is needed to find out about the scheme of its labels."""
     settings, source = recipe.settings, source.loaded()
@@ -55,8 +61,8 @@ def read_data(
         scheme=settings.data.scheme,
         encode=settings.data.encode,
         repair=settings.data.repair,
-        start=None if warm is None else label_set(warm),
-        known=labels,
+        start=labels if isinstance(labels, LabelSet) else None if warm is None else label_set(warm.saved),
+        known=() if isinstance(labels, LabelSet) else labels,
     )
     # Of features that came without their names, nobody can tell them: then there are none at all.
     index = _core.FeatureIndex(settings.features.names and (warm is None or warm.has_names))
@@ -98,9 +104,8 @@ def read_data(
     )
 
 
-def label_set(warm: WarmStart) -> LabelSet:
+def label_set(saved: SavedModel) -> LabelSet:
     """The labels of a model to begin with."""
-    saved = warm.saved
     return LabelSet(saved.labels, saved.scheme, saved.encoding)
 
 
@@ -127,3 +132,50 @@ class TrainingSet:
             self._extraction.add(examples, self._streamed.units(block).table, grow=False)
             self._structure.set_gold(examples, self._coder.encode(block), self._coder.masks)
             yield examples
+
+
+class DevSet:
+    """Held-out sentences as examples, to be scored after each pass: what tells a better one from a worse."""
+
+    def __init__(
+        self, kind: OutputKind[Any], source: DataSource, extraction: Extraction, coder: LabelCoder
+    ) -> None:
+        self._kind, self._coder = kind, coder
+        self._examples = extraction.examples()
+        gold: list[Ids] = []
+        beside: list[dict[str, npt.NDArray[Any]]] = []
+        starts: list[npt.NDArray[np.uint32]] = []
+        numbers = dict(coder.numbers)  # labels that only these data have come after all others
+        for block in source.blocks():
+            if source.partial:
+                refuse_open(block, source.layout.label, SCORED)
+            gold.append(number_labels(coder.reader.complete(block), numbers))
+            starts.append(block.table.sentence_starts[:-1] + sum(map(len, gold[:-1])))
+            beside.append(kind.beside(block))
+            with block.naming_errors():
+                extraction.add(self._examples, source.units(block).table, grow=False)
+        flat = np.concatenate(gold) if gold else np.zeros(0, np.int32)
+        if not flat.size:
+            raise DataError("found no labelled sentences, expected some to hold out", file=source.name)
+        self._labels, self._beside = list(numbers), joined(beside)
+        self._gold, self._starts = flat, np.concatenate(starts).astype(np.uint32)
+
+    def score(
+        self,
+        structure: TrainingStructure,
+        rows: _core.SparseRows,
+        threads: int,
+        voters: tuple[_core.Votes, int] | None = None,
+    ) -> Scores:
+        """How well these weights (or these voters, among so many candidates) do, on so many threads."""
+        bounds = np.linspace(0, self._examples.sentences, threads + 1).astype(int).tolist()
+        examples = structure.batch(self._examples)
+
+        def decode(part: tuple[int, int]) -> Ids:
+            return examples.best(rows, *part) if voters is None else examples.voted(rows, *voters, *part)
+
+        predicted = np.concatenate(list(in_order(decode, pairwise(bounds), threads)))
+        spans = self._coder.encoding is not None
+        return self._kind.score(
+            self._labels, self._gold, predicted, self._starts, spans=spans, **self._beside
+        )

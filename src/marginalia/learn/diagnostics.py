@@ -12,16 +12,7 @@ from marginalia.decode.structures import TrainingStructure
 from marginalia.learn.margins import given_weights, margins_of
 from marginalia.learn.online import OnlineSettings
 from marginalia.learn.recipe import Recipe
-from marginalia.learn.run import Counts, Round, TrainingBatch
-
-
-def summary_of(total: Counts) -> dict[str, Any]:
-    """What was counted on the way."""
-    return {
-        "mistakes": total.mistakes,
-        "updates": total.updates,
-        "largest_difference": float(np.sqrt(total.largest)),
-    }
+from marginalia.learn.run import Round, TrainingBatch
 
 
 def margin_of(

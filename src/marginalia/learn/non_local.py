@@ -15,15 +15,21 @@ from marginalia.learn.online import OnlineSettings, checked
 class NonLocalSettings(OnlineSettings):
     """Settings of the margin perceptron with non-local features."""
 
-    passes: int = setting(100, "Passes over the training data, at most.", 1, 100_000)
-    n: int = setting(20, "Among how many of the best outputs by local features it learns.", 2, 10_000)
+    passes: int = setting(30, "Passes over the training data, at most.", 1, 100_000)
+    n: int = setting(100, "Among how many of the best outputs by local features it learns.", 2, 10_000)
     hypotheses: int = setting(
         100, "Among how many the model looks for the best when it is used, and on dev data.", 1, 1_000_000
     )
     C: float = setting(100.0, "By how much the right output must beat others, by all features.", 0.0, 1e12)
-    local_C: float = setting(-1.0, "The same by local features alone; -1: as C.", -1.0, 1e12)
+    local_C: float = setting(500.0, "The same by local features alone; -1: as C.", -1.0, 1e12)
     local_updates: bool = setting(
         True, "Whether the local model is taught by itself where all features are right; off: algorithm 4.1."
+    )
+    bpm_init: int = setting(
+        10,
+        "Begin with the mean of so many models, each trained for one pass on another order of the data.",
+        0,
+        1000,
     )
     tolerance: float = setting(
         1e-4,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from marginalia import _core
 from marginalia.corpus.batches import Layout
 from marginalia.corpus.blocks import ATTRIBUTES
-from marginalia.corpus.coder import LabelCoder
+from marginalia.corpus.coder import LabelCoder, LabelSet
 from marginalia.corpus.formats import EXPLICIT_FORMATS
 from marginalia.corpus.source import Data, DataSource
 from marginalia.corpus.tokenizers import tokenizer_of
@@ -25,8 +25,7 @@ from marginalia.features.program import EXPLICIT, TemplateProgram
 from marginalia.kinds import kind_of
 from marginalia.kinds.reader import TablesOfWords
 from marginalia.learn.costs import costs_of
-from marginalia.learn.data import MakeExtraction, ReadData, TrainingSet, read_data
-from marginalia.learn.dev import DevSet
+from marginalia.learn.data import DevSet, MakeExtraction, ReadData, TrainingSet, read_data
 from marginalia.learn.learners import LEARNERS
 from marginalia.learn.non_local import NonLocalSettings
 from marginalia.learn.recipe import Recipe, check_start
@@ -52,13 +51,14 @@ def prepare(
     threads: int = 1,
     start: SavedModel | None = None,
     sample_weights: Sequence[float] | None = None,
-    labels: Sequence[str] = (),
+    labels: Sequence[str] | LabelSet = (),
     features: PreparedFeatures | None = None,
     say: Callable[[str], object] = lambda line: None,
 ) -> Training:
-    """A training run with its data read and its features extracted, about to begin. `features`, if they are
-    not made from the recipe. If the recipe has several values of a setting, a run that tries them all. `say`
-    hears what takes time before it begins."""
+    """A training run with its data read and its features extracted, about to begin. `labels` are known
+    beforehand, or are those of another model, in its order. `features`, if they are not made from the recipe.
+    If the recipe has several values of a setting, a run that tries them all. `say` hears what takes time
+    before it begins."""
     more: dict[str, Any] = {"threads": threads, "start": start, "sample_weights": sample_weights, "say": say}
     more |= {"labels": labels, "features": features}
     recipes = recipes_of(recipe, dev is not None)
@@ -115,25 +115,21 @@ def prepare(
 def _training_source(source: DataSource, recipe: Recipe, start: SavedModel | None) -> DataSource:
     """The source, read as the recipe says, and with the columns and the label of a model to begin with."""
     data, reader = recipe.settings.data, kind_of(recipe.structure).reader
-    if start is not None:
+    if start is None:
+        of_documents = looks_at_documents(text_of_features(recipe.features))
+    else:
         check_start(recipe, start)
+        of_documents = start.program.of_documents
         source = replace(source, columns=source.columns or start.columns, label=source.label or start.label)
     return replace(
         source,
         format=reader.source_format(source.format),
         whole_documents=data.whole_documents,
-        to_document_ends=_of_documents(recipe, start) or recipe.settings.features.stages > 1,
+        to_document_ends=of_documents or recipe.settings.features.stages > 1,  # no document is cut
         partial=data.partial,
         stream=data.stream,
         items=reader.items,
     )
-
-
-def _of_documents(recipe: Recipe, start: SavedModel | None) -> bool:
-    """Whether the features will look at whole documents: what is read has to end with them."""
-    if start is not None:
-        return start.program.of_documents
-    return looks_at_documents(text_of_features(recipe.features))
 
 
 @dataclass(frozen=True, eq=False)

@@ -153,7 +153,7 @@ def _resolved(structure: str, learner: str, given: Mapping[str, object]) -> RunS
             f"learner {learner} learns each label after those before it, which partial=on may leave open: "
             "choose crf or another learner."
         )
-    return replace(settings, data=_spelled_as(structure, data))
+    return replace(settings, data=_spelled_as(structure, kind_of(structure).reader.check_data(data)))
 
 
 def goes_on(learner: str, boosted: bool) -> bool:
@@ -251,7 +251,7 @@ def check_start(recipe: Recipe, start: SavedModel) -> None:
 
 def _spelled_as(structure: str, data: DataSettings) -> DataSettings:
     """The settings of the data, with the scheme that a structure needs."""
-    encoding, data = STRUCTURES[structure].encoding, kind_of(structure).reader.check_data(data)
+    encoding = STRUCTURES[structure].encoding
     if encoding is None:
         return data
     if data.encode not in ("auto", "same", encoding):

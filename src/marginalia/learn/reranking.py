@@ -1,8 +1,8 @@
 """Re-ranking: a second model chooses among the k best outputs of a base model by global features of them.
 
 It is trained on candidates that come from cross-decoding, by any learner of the structure `candidates`
-(Collins 2002, re-ranking; Kazama and Torisawa 2007, section 6.3). Base model and chosen weights together are
-one model. See docs/rerank.md.
+(Collins 2002, re-ranking; re-ranking 1 of Kazama and Torisawa 2007, section 6.3). Base model and chosen
+weights together are one model. See docs/rerank.md; re-ranking 2 is in retraining.py.
 """
 
 from __future__ import annotations

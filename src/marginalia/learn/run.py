@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -28,6 +29,15 @@ class Counts:
     updates: int = 0
     largest: float = 0.0
     loss: float = 0.0
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """What a model's diagnostics tell of it."""
+        return {
+            "mistakes": self.mistakes,
+            "updates": self.updates,
+            "largest_difference": math.sqrt(self.largest),
+        }
 
     def add(self, more: Mapping[str, Any]) -> None:
         """Add what a part of the pass counted."""

@@ -19,9 +19,8 @@ from marginalia.decode.settings import VoteSettings
 from marginalia.features.program import TemplateProgram
 from marginalia.kinds import kind_of
 from marginalia.kinds.kind import Scores
-from marginalia.learn.data import TrainingSet
-from marginalia.learn.dev import DevSet
-from marginalia.learn.diagnostics import boosting_of, bound_of, has_bound, margin_of, summary_of
+from marginalia.learn.data import DevSet, TrainingSet
+from marginalia.learn.diagnostics import boosting_of, bound_of, has_bound, margin_of
 from marginalia.learn.learners import LEARNERS
 from marginalia.learn.provenance import ProvenanceSettings
 from marginalia.learn.recipe import Recipe
@@ -222,7 +221,7 @@ class Training:
         return arrays if provenance is None else arrays | self.data.origins.arrays()
 
     def _diagnostics(self, rows: _core.SparseRows) -> dict[str, Any]:
-        found = summary_of(self._counted) if self._run.has_mistakes else {}
+        found = self._counted.summary if self._run.has_mistakes else {}
         if self.recipe.settings.data.diagnostics:
             found |= margin_of(self._setup.structure, rows, self._batches(0), self._setup.threads)
             plain = self._parts.samples.are_even and self._parts.start is None

@@ -14,6 +14,12 @@ from marginalia.features.global_features import FAMILIES, GlobalFeatures
 from marginalia.model.provenance import Arrays
 
 PREFIX = "global."
+BASE = "global.base."
+WEIGHTS = (
+    *("homes", "keys", "row_end", "row_base", "narrow", "wide", "gaps"),
+    *("weights", "scale", "codebook", "edge", "constant_at", "constants"),
+)
+"""The arrays that a model needs to score outputs, but for its lists and clusters."""
 MOST_HYPOTHESES = 1_000_000
 NO_MORE_TRAINING = (
     "a model with global features cannot be trained further: train it again on old and new data together."
@@ -26,7 +32,8 @@ class GlobalPart:
     local scores are multiplied by, and how many MiB the search in one document may take. `reranker` tells how
     the weights were learned, if it was apart from those of the local features (learn/reranking.py). `votes`,
     if versions of the weights vote: how many there are, what local scores are multiplied by beside their
-    weight, and on how many hypotheses they vote."""
+    weight, and on how many hypotheses they vote. `base` tells of the model whose hypotheses are scored, if
+    that is not the model itself; its weights are arrays of their own."""
 
     features: GlobalFeatures
     column: str
@@ -35,6 +42,7 @@ class GlobalPart:
     memory: int = 2048
     reranker: Mapping[str, Any] = field(default_factory=dict)
     votes: tuple[int, float, int] | None = None
+    base: Mapping[str, Any] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """For the description of the model; the word list is an array."""
@@ -47,6 +55,7 @@ class GlobalPart:
             "memory": self.memory,
         }
         described |= {"reranker": dict(self.reranker)} if self.reranker else {}
+        described |= {"base": dict(self.base)} if self.base else {}
         return described | ({"votes": list(self.votes)} if self.votes else {})
 
     @classmethod
@@ -59,10 +68,11 @@ class GlobalPart:
         if unknown := [name for name in families if name.partition("/")[0] not in FAMILIES]:
             raise ValueError(f"there are no global features {unknown[0]}")
         features = GlobalFeatures(families, tuple(text.split("\n")) if text else (), functions)
-        if not isinstance(reranker := described.get("reranker", {}), dict):
-            raise TypeError("what tells of the re-ranker is not an object")
+        reranker, base = (described.get(name, {}) for name in ("reranker", "base"))
+        if not isinstance(reranker, dict) or not isinstance(base, dict):
+            raise TypeError("what tells of the re-ranker or its base is not an object")
         numbers = (described["hypotheses"], float(described["scale"]), described["memory"])
-        part = cls(features, described["column"], *numbers, reranker, _votes_of(described))
+        part = cls(features, described["column"], *numbers, reranker, _votes_of(described), base)
         if type(part.hypotheses) is not int or not 0 < part.hypotheses <= MOST_HYPOTHESES:
             raise ValueError(f"there are {part.hypotheses!r} hypotheses")
         if type(part.memory) is not int or part.memory < 1 or not np.isfinite(part.scale):
@@ -113,15 +123,29 @@ def check_global(described: Mapping[str, Any], arrays: Arrays) -> None:
         raise ValueError("the weights of global features do not fit")
     if not np.isfinite(weights).all() or (keys[1:] <= keys[:-1]).any():
         raise ValueError("the weights of global features are out of order")
+    if bool(described.get("base")) != any(name.startswith("base.") for name in found):
+        raise ValueError("the base model of global features is incomplete")
     if ("votes" in described) != ("vote_steps" in found):
         raise ValueError("the votes of global features are incomplete")
     if arrays[f"{PREFIX}lowercase"].dtype != np.uint8:
         raise ValueError("the word list of global features is of a wrong kind")
+    if ("names" in found) != ("name_end" in found):
+        raise ValueError("the names of global features are incomplete")
     if "names" in found:
         names, ends = arrays[f"{PREFIX}names"], arrays[f"{PREFIX}name_end"]
         fits = (names.dtype.name, ends.dtype.name, ends.size) == ("uint8", "uint32", keys.size)
         if not fits or (ends[1:] < ends[:-1]).any() or (ends.size and int(ends[-1]) != names.size):
             raise ValueError("the names of global features do not fit")
+
+
+def base_arrays(base: Arrays) -> Arrays:
+    """The weights of a base model, as arrays of the model that scores its hypotheses."""
+    return {BASE + name: base[name] for name in WEIGHTS if name in base}
+
+
+def weights_of_base(arrays: Arrays) -> Arrays:
+    """The inverse of `base_arrays`."""
+    return {name.removeprefix(BASE): array for name, array in arrays.items() if name.startswith(BASE)}
 
 
 def global_weights(arrays: Arrays) -> list[tuple[str, float]]:

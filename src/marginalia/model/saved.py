@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from marginalia import _core
 from marginalia.config import Settings
+from marginalia.corpus.settings import DataSettings
 from marginalia.errors import ModelError
 from marginalia.features.program import TemplateProgram
 from marginalia.model.provenance import Arrays, check_provenance
@@ -71,6 +72,13 @@ class SavedModel:
         if not isinstance(found, record):
             found = self._views[key] = record.stored(self.settings, needs)
         return found
+
+    @property
+    def shown_as_they_are(self) -> bool:
+        """Whether users see the labels as the model has them."""
+        # The spans of documents may go on from one sentence to the next: as labels of sentences they may not.
+        crosses = self.scheme is not None and self.settings_as(DataSettings).whole_documents
+        return self.scheme == self.encoding and not crosses
 
     def metadata(self) -> dict[str, Any]:
         """Everything but the arrays, ready for JSON."""
@@ -251,9 +259,11 @@ def _checked(data: dict[str, Any]) -> dict[str, Any]:
 
 def _check_global(described: dict[str, Any], arrays: Arrays) -> None:
     if described or any(name.startswith("global.") for name in arrays):
-        from marginalia.model.global_part import check_global  # most models have none
+        from marginalia.model.global_part import check_global, weights_of_base  # most models have none
 
         check_global(described, arrays)
+        if base := weights_of_base(arrays):
+            _check_arrays(base)
 
 
 def _check_layout(data: dict[str, Any], program: TemplateProgram) -> None:

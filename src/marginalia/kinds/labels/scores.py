@@ -8,8 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from marginalia.corpus.blocks import Block
-from marginalia.corpus.coder import repairs_always
-from marginalia.corpus.encode import encode_labels
+from marginalia.corpus.coder import encode_labels, repairs_always
 from marginalia.corpus.partial import SCORED, refuse_open
 from marginalia.corpus.settings import DataSettings
 from marginalia.decode.answering import LabelModel
