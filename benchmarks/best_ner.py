@@ -37,6 +37,7 @@ SHARED = "../../../shared/data"  # where the recipe says that the corpora are
 MARK = "-DOCSTART- -X- O O\n"
 FOLDS = 5
 Recipe = dict[str, Any]
+FIRST = r"first-(?:label|elsewhere|agreement|same|longer)"  # columns that only two stages have
 DOCUMENT = r"(?:document-|sentence-|elsewhere-|first-use-|run-)"
 
 
@@ -122,7 +123,8 @@ def without(pattern: str) -> Callable[[Recipe, Path], Recipe]:
 
     def changed(recipe: Recipe, folder: Path) -> Recipe:
         text = (HERE.parent / "src/marginalia/features/sets" / f"{recipe['features']}.txt").read_text()
-        lines = [line for line in text.splitlines() if line.startswith("#") or not re.search(pattern, line)]
+        found = pattern if int(recipe["set"]["stages"]) > 1 else f"{pattern}|{FIRST}"
+        lines = [line for line in text.splitlines() if line.startswith("#") or not re.search(found, line)]
         path = folder / f"{abs(hash(pattern))}.txt"
         path.write_text("\n".join(lines) + "\n")
         return {**recipe, "features": path}
@@ -141,6 +143,8 @@ def without_table(table: str, *names: str) -> Callable[[Recipe, Path], Recipe]:
 PARTS: dict[str, Callable[[Recipe, Path], Recipe]] = {
     "all of it": lambda recipe, folder: recipe,
     "one model instead of five": setting(shuffle_average=1),
+    "one stage instead of two": setting(stages=1),
+    "one stage, one model": setting(stages=1, shuffle_average=1),
     "no hidden values": setting(dropout="none"),
     "encoded as IOB2": setting(encode="IOB2"),
     "no lists": without_table("lists"),

@@ -9,6 +9,7 @@ from naive_extractor import expand
 
 from marginalia.errors import SettingsError
 from marginalia.features.compiling import compile_extractor, compile_segment_extractor
+from marginalia.features.documents import FIRST_COLUMNS
 from marginalia.features.loading import file_kind, load_features
 from marginalia.features.sets import SETS, load_set, text_of_set, with_lists
 
@@ -32,15 +33,16 @@ def ngrams(form, n, first, last):
 
 @pytest.mark.parametrize("name", SETS)
 def test_every_set_compiles_whole(name):
-    program = load_set(name, COLUMNS, "ner")
+    columns = (*COLUMNS, *FIRST_COLUMNS)
+    program = load_set(name, columns, "ner")
     assert program.left_out == ()
     assert text_of_set(name).startswith("# ")
     if any(t.scope == "segment" for t in program.templates):
         assert bool(heads(program, "edge")) == (name != "segments"), "Iwakura's table has no transitions"
-        compile_segment_extractor(program, COLUMNS, {})
+        compile_segment_extractor(program, columns, {})
         return
     assert "" in heads(program, "edge"), "the plain label bigram"
-    compile_extractor(program, COLUMNS, {})
+    compile_extractor(program, columns, {})
     if not program.of_documents:
         assert expand(program, {column: ["A", "b"] for column in COLUMNS})
 

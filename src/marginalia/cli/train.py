@@ -6,7 +6,7 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from marginalia.cli.arguments import (
@@ -143,7 +143,8 @@ def run(args: argparse.Namespace) -> int:
     inputs += [path for path in more if path]
     check_writable(plan.output, inputs)
     with seekable([*plan.train, *plan.dev]) as paths:
-        training = prepare(plan, paths[: len(plan.train)], paths[len(plan.train) :])
+        say = Notes(sys.stderr, not args.quiet).say
+        training = prepare(plan, paths[: len(plan.train)], paths[len(plan.train) :], say)
         interrupted = follow(training, args.quiet)
     model = training.model()
     model.save(plan.output)
@@ -159,8 +160,10 @@ def _structure_of(model: str) -> str:
     return structure
 
 
-def prepare(plan: Plan, train: list[str], dev: list[str]) -> Training:
-    """The run of a plan, data read and features extracted."""
+def prepare(
+    plan: Plan, train: list[str], dev: list[str], say: Callable[[str], object] = lambda line: None
+) -> Training:
+    """The run of a plan, data read and features extracted; `say` hears of first stages."""
     from marginalia import learn
     from marginalia.corpus.source import DataSource
     from marginalia.features.dictionary import Dictionary
@@ -189,6 +192,7 @@ def prepare(plan: Plan, train: list[str], dev: list[str]) -> Training:
         threads=plan.threads,
         start=start,
         sample_weights=read_sample_weights(plan.sample_weights) if plan.sample_weights else None,
+        say=say,
     )
 
 

@@ -157,7 +157,10 @@ class TrainedModel:
 
 
 def _decoder_of(saved: SavedModel, structure: Structure) -> StructureDecoder:
-    """The answers of a model; with global features over those of its structure."""
+    """The answers of a model; with global features over those of its structure, with a first model over what
+    that one says."""
+    if saved.first:
+        return _staged(saved, structure)
     base = structure.decoder(saved)
     if not saved.global_features:
         return base
@@ -168,6 +171,17 @@ def _decoder_of(saved: SavedModel, structure: Structure) -> StructureDecoder:
     token_bytes = structure.token_bytes(len(saved.labels), saved.settings_as(structure.record))
     proposer = structure.decoder(proposing(saved)) if saved.global_features.get("base") else None
     return GlobalDecoder(saved, cast(Any, base), token_bytes, cast(Any, proposer))
+
+
+def _staged(saved: SavedModel, structure: Structure) -> StructureDecoder:
+    from marginalia.decode.staged import StagedDecoder  # most models have one stage
+    from marginalia.features.documents import FIRST_COLUMNS
+    from marginalia.model.first_part import first_of
+
+    first = first_of(saved)
+    wide = replace(saved, columns=(*saved.columns, *FIRST_COLUMNS), first={})
+    answers = structure_of(first, structure.kind).decoder(first)
+    return cast(StructureDecoder, StagedDecoder(first, answers, structure.decoder(wide)))
 
 
 def structure_of(saved: SavedModel, kind: str | None = None) -> Structure:

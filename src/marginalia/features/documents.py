@@ -25,8 +25,21 @@ RANKED = ("elsewhere-before", "elsewhere-after")
 
 MOST_NEIGHBOURS = 9
 
+FIRST_COLUMNS = ("first-label", "first-elsewhere", "first-agreement", "first-same", "first-longer")
+"""Columns that a first model adds to the data (features/first_labels.py)."""
+
 
 def looks_at_documents(text: str) -> bool:
     """Whether templates, as they are written, look at more than a sentence."""
     used = re.compile(rf"(?<![\w-])(?:{'|'.join(DOCUMENT_FORMS)})\s*\(")
-    return any(used.search(line.split("#")[0]) for line in text.splitlines())
+    return looks_at_first_labels(text) or any(used.search(line) for line in _code(text))
+
+
+def looks_at_first_labels(text: str) -> bool:
+    """Whether templates, as they are written, look at columns of a first model."""
+    used = re.compile(rf"(?<![\w-])(?:{'|'.join(FIRST_COLUMNS)})(?![\w-])")
+    return any(used.search(line) for line in _code(text))
+
+
+def _code(text: str) -> list[str]:
+    return [line.split("#")[0] for line in text.splitlines()]

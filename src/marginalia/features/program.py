@@ -20,7 +20,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from marginalia.errors import ModelError
-from marginalia.features.documents import DOCUMENT_FORMS
+from marginalia.features.documents import DOCUMENT_FORMS, FIRST_COLUMNS
 
 VERSION = 3  # of templates of items; 2: explicit attributes; a program without either is of version 1
 CLUSTERS_VERSION = 4  # of templates that look at word clusters or whole documents
@@ -104,12 +104,22 @@ class TemplateProgram:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that the program reads, in the order of their first use."""
-        return tuple(dict.fromkeys(a.column for a in self.attributes if a.column))
+        """The columns of the data that the program reads, in the order of their first use."""
+        read = dict.fromkeys(a.column for a in self.attributes if a.column)
+        return tuple(column for column in read if column not in FIRST_COLUMNS)
+
+    @property
+    def has_first_labels(self) -> bool:
+        """Whether templates look at what the labels of a first model say."""
+        return any(attribute.column in FIRST_COLUMNS for attribute in self.attributes)
 
     @property
     def of_documents(self) -> bool:
         """Whether features of a token depend on the rest of its document."""
+        return self._of_whole_documents or self.has_first_labels
+
+    @property
+    def _of_whole_documents(self) -> bool:
         return any(attribute.function in DOCUMENT_FORMS for attribute in self.attributes)
 
     @property
@@ -120,7 +130,7 @@ class TemplateProgram:
     def to_json(self) -> str:
         """The program as compact text, for a model's metadata."""
         version: dict[str, Any] = {"version": VERSION if self.of_items else 1}
-        if self.clusters or self.of_documents:
+        if self.clusters or self._of_whole_documents:
             version = {"version": CLUSTERS_VERSION}
         if self.explicit:
             version = {"version": 2, "explicit": True}

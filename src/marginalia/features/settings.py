@@ -26,4 +26,10 @@ class FeatureSettings(Settings):
         0.0,
         1.0,
     )
+    stages: int = setting(
+        1,
+        "2: train a first model, too, and let templates look at what its labels say (docs/stages.md).",
+        1,
+        2,
+    )
     names: bool = setting(True, "Keep the features' names in the model, for inspect; off makes it smaller.")

@@ -112,6 +112,8 @@ def _check(saved: SavedModel) -> None:
             "a model with global features cannot be corrected: no change of weights could promise that its "
             "search finds an output. Train it again with the example."
         )
+    if saved.first:
+        raise ModelError("a model of two stages cannot be corrected: train it again with the example.")
     if "vote_steps" in saved.arrays:
         raise ModelError("the versions of the model's weights vote: it cannot be corrected (average=vote).")
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from marginalia import _core
 from marginalia.corpus.batches import Layout
@@ -19,7 +19,7 @@ from marginalia.decode.structures import STRUCTURES, TrainingStructure
 from marginalia.errors import DataError, SettingsError
 from marginalia.features.clusters import load_clusters
 from marginalia.features.compiling import load_phrases
-from marginalia.features.documents import looks_at_documents
+from marginalia.features.documents import looks_at_documents, looks_at_first_labels
 from marginalia.features.loading import text_of_features
 from marginalia.features.program import EXPLICIT, TemplateProgram
 from marginalia.kinds import kind_of
@@ -39,6 +39,9 @@ from marginalia.model import SavedModel, phrases_of
 from marginalia.model.clusters import clusters_of
 from marginalia.model.global_part import GlobalPart, global_column
 
+if TYPE_CHECKING:
+    from marginalia.learn.stages import Staged
+
 
 def prepare(
     source: DataSource,
@@ -50,12 +53,13 @@ def prepare(
     sample_weights: Sequence[float] | None = None,
     labels: Sequence[str] | LabelSet = (),
     features: PreparedFeatures | None = None,
+    say: Callable[[str], object] = lambda line: None,
 ) -> Training:
     """A training run with its data read and its features extracted, about to begin. `labels` are known
     beforehand, or are those of another model, in its order. `features`, if they are not made from the recipe.
-    If the recipe has several values of a setting, a run that tries them all."""
-
-    more: dict[str, Any] = {"threads": threads, "start": start, "sample_weights": sample_weights}
+    If the recipe has several values of a setting, a run that tries them all. `say` hears what takes time
+    before it begins."""
+    more: dict[str, Any] = {"threads": threads, "start": start, "sample_weights": sample_weights, "say": say}
     more |= {"labels": labels, "features": features}
     recipes = recipes_of(recipe, dev is not None)
     if len(recipes) > 1:
@@ -64,9 +68,12 @@ def prepare(
     source = _training_source(source, recipe, start)
     labels = labels or kind_of(recipe.structure).known_labels
     held_out, started = None if dev is None else source.like(dev), time.perf_counter()
-    warm = None if start is None else WarmStart(start)
+    warm, first = None if start is None else WarmStart(start), None
+    if features is None and recipe.settings.features.stages > 1:
+        staged = _staged(source, held_out, recipe, threads, start, say)
+        source, held_out, features, first = staged.source, staged.dev, staged.features, staged.first
     if features is None:
-        features = _features_of(recipe, source) if start is None else PreparedFeatures.of(start)
+        features = features_of(recipe, source) if start is None else PreparedFeatures.of(start)
     for data in (source, held_out):
         _check_attributes(features.program, data)
     read = read_data(source, recipe, features.for_training(recipe, source.layout), warm, labels)
@@ -97,6 +104,7 @@ def prepare(
             run=run,
             dev=dev_set,
             start=start,
+            first=first,
             passes_before=passes,
             notes=[*notes, *_notes_of(recipe, read.coder, context.threads, start)],
         ),
@@ -117,7 +125,7 @@ def _training_source(source: DataSource, recipe: Recipe, start: SavedModel | Non
         source,
         format=reader.source_format(source.format),
         whole_documents=data.whole_documents,
-        to_document_ends=of_documents,  # what is read has to end where they end
+        to_document_ends=of_documents or recipe.settings.features.stages > 1,  # no document is cut
         partial=data.partial,
         stream=data.stream,
         items=reader.items,
@@ -154,7 +162,23 @@ class PreparedFeatures:
         return replace(self, phrases=self.phrases | thinned).extraction(recipe, layout)
 
 
-def _features_of(recipe: Recipe, source: DataSource) -> PreparedFeatures:
+def _staged(
+    source: DataSource,
+    dev: DataSource | None,
+    recipe: Recipe,
+    threads: int,
+    start: SavedModel | None,
+    say: Callable[[str], object],
+) -> Staged:
+    from marginalia.learn.stages import first_stage  # which trains models itself
+
+    if start is not None:
+        raise SettingsError("stages=2 does not go with a model to begin with.")
+    return first_stage(source, dev, recipe, threads, say)
+
+
+def features_of(recipe: Recipe, source: DataSource) -> PreparedFeatures:
+    """Those that a recipe names, for the columns of a source, with their lists and clusters read."""
     layout, structure = source.layout, STRUCTURES[recipe.structure]
     if layout.format in EXPLICIT_FORMATS:
         program = _explicit(recipe)
@@ -224,7 +248,10 @@ def _check_attributes(program: TemplateProgram, source: DataSource | None) -> No
 def _fitted(recipe: Recipe, program: TemplateProgram, coder: LabelCoder) -> tuple[Recipe, list[str]]:
     """The recipe with settings that the data decide, and what users should know of it."""
     own, notes = STRUCTURES[recipe.structure].fit_settings(recipe.settings.structure, coder.lengths)
-    left_out = [f"left out for want of columns: {line}" for line in program.left_out]
+    left_out = [
+        f"left out for want of {'stages=2' if looks_at_first_labels(line) else 'columns'}: {line}"
+        for line in program.left_out
+    ]
     return replace(recipe, settings=replace(recipe.settings, structure=own)), [*left_out, *notes]
 
 

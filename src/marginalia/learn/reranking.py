@@ -204,6 +204,8 @@ def _check_base(saved: SavedModel) -> None:
         )
     if saved.global_features:
         raise SettingsError("the base model has global features already: re-rank the model without them.")
+    if saved.first:
+        raise SettingsError("the base model is one of two stages: re-rank one of a single stage.")
     if saved.settings_as(DataSettings).partial:
         raise SettingsError(
             "the base model was trained on partial labels, of which the right output is not known: "

@@ -29,6 +29,7 @@ from marginalia.learn.samples import SampleWeights
 from marginalia.learn.warm import state_arrays
 from marginalia.model import SavedModel
 from marginalia.model.clusters import cluster_arrays
+from marginalia.model.first_part import with_first
 from marginalia.model.freezing import frozen_arrays
 from marginalia.model.global_part import GlobalPart, global_arrays
 
@@ -81,6 +82,7 @@ class TrainingParts:
     run: LearnerRun
     dev: DevSet | None
     start: SavedModel | None
+    first: SavedModel | None
     passes_before: int
     notes: list[str]
 
@@ -182,29 +184,29 @@ class Training:
         if self.recipe.settings.data.state:
             arrays |= state_arrays(self._run, self.data.index, self._passes, self._setup.structure.grows)
         width = self._setup.structure.row_width
-        made: TrainedModel = self.kind.model(
-            SavedModel(
-                labels=self.coder.labels,
-                program=self._parts.program,
-                columns=self._parts.layout.columns,
-                label=self._parts.layout.label,
-                scheme=self.coder.scheme,
-                encoding=self.coder.encoding,
-                structure=self.recipe.structure,
-                learner=self.recipe.learner,
-                settings=self.recipe.settings.to_json(),
-                seed=self.recipe.seed,
-                format=self._parts.layout.format,
-                options=self._parts.layout.options,
-                fingerprint=self.data.fingerprint,
-                history=[_stable(record) for record in self.history],
-                diagnostics=self._diagnostics(rows),
-                files=self.data.origins.files,
-                arrays=arrays,
-                global_features={} if part is None else part.to_json(),
-                row_width=None if width == len(self.coder.labels) else width,
-            )
+        first = self._parts.first
+        saved = SavedModel(
+            labels=self.coder.labels,
+            program=self._parts.program,
+            columns=self._parts.layout.columns if first is None else first.columns,
+            label=self._parts.layout.label,
+            scheme=self.coder.scheme,
+            encoding=self.coder.encoding,
+            structure=self.recipe.structure,
+            learner=self.recipe.learner,
+            settings=self.recipe.settings.to_json(),
+            seed=self.recipe.seed,
+            format=self._parts.layout.format,
+            options=self._parts.layout.options,
+            fingerprint=self.data.fingerprint,
+            history=[_stable(record) for record in self.history],
+            diagnostics=self._diagnostics(rows),
+            files=self.data.origins.files,
+            arrays=arrays,
+            global_features={} if part is None else part.to_json(),
+            row_width=None if width == len(self.coder.labels) else width,
         )
+        made: TrainedModel = self.kind.model(saved if first is None else with_first(saved, first))
         return made
 
     def _arrays(self, rows: _core.SparseRows) -> dict[str, npt.NDArray[Any]]:

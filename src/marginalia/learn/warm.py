@@ -74,6 +74,8 @@ class WarmStart:
             raise ModelError("a shrunk model cannot be trained further: begin with the one it was made from.")
         if saved.global_features:
             raise ModelError(NO_MORE_TRAINING)
+        if saved.first:
+            raise ModelError("a model of two stages cannot be trained further: train it again.")
         self.saved = saved
         arrays = saved.arrays
         self._state = {n.removeprefix(_PREFIX): a for n, a in arrays.items() if n.startswith(_PREFIX)}

@@ -18,11 +18,14 @@ FORMAT = "marginalia"
 VERSION = 2  # 2: votes, locally normalised models, learning states
 SHRUNK_VERSION = 3  # 3: short keys, weights of 16 and 8 bits; written for shrunk models only
 GLOBAL_VERSION = 4  # 4: global features; written for models that have them only
-_READABLE = ("1", "2", "3", "4")
+STAGES_VERSION = 5  # 5: a first model inside; written for models of two stages only
+_READABLE = ("1", "2", "3", "4", "5")
 
 
 def version_of(model: SavedModel) -> int:
     """The format version that a model is written in: the lowest that can hold it."""
+    if model.first:
+        return STAGES_VERSION
     if model.global_features:
         return GLOBAL_VERSION
     return SHRUNK_VERSION if model.is_shrunk else VERSION

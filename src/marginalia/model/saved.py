@@ -32,7 +32,8 @@ class SavedModel:
     log-probabilities, if one was fitted. `files` are those that provenance cites; `edits` has a record for
     each time that weights were changed by hand, `corrections` one for each correction that can be undone.
     `row_width` is how many outputs a feature's row has, if that is not the number of labels.
-    `global_features` describes those of whole outputs, if there are any (model/global_part.py).
+    `global_features` describes those of whole outputs, if there are any (model/global_part.py); `first` the
+    first model of a model of two stages (model/first_part.py).
     """
 
     labels: tuple[str, ...]
@@ -56,6 +57,7 @@ class SavedModel:
     corrections: list[dict[str, Any]] = field(default_factory=list)
     row_width: int | None = None
     global_features: dict[str, Any] = field(default_factory=dict)
+    first: dict[str, Any] = field(default_factory=dict)
     arrays: Arrays = field(default_factory=dict, repr=False)
 
     @cached_property
@@ -81,7 +83,7 @@ class SavedModel:
     def metadata(self) -> dict[str, Any]:
         """Everything but the arrays, ready for JSON."""
         left_out = {"arrays", "program"} | ({"row_width"} if self.row_width is None else set())
-        left_out |= set() if self.global_features else {"global_features"}
+        left_out |= {name for name in ("global_features", "first") if not getattr(self, name)}
         names = [name for name in self.__dataclass_fields__ if name not in left_out]
         return {name: getattr(self, name) for name in names} | {"program": self.program.to_json()}
 
@@ -221,6 +223,7 @@ _KINDS: dict[str, tuple[type, ...]] = {
     "edits": (list,),
     "corrections": (list,),
     "global_features": (dict,),
+    "first": (dict,),
 }
 _YOUNGER = (
     "diagnostics",
@@ -229,6 +232,7 @@ _YOUNGER = (
     "edits",
     "corrections",
     "global_features",
+    "first",
 )  # older files have none
 
 

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from marginalia.model.clusters import tables_in
 from marginalia.model.file import to_bytes
+from marginalia.model.first_part import first_arrays
 from marginalia.model.global_part import PREFIX
 from marginalia.model.provenance import Arrays
 from marginalia.model.saved import BLOCK, SavedModel
@@ -71,6 +72,7 @@ class Shrinker:
         kept = np.abs(self._saved.arrays["constants"]) >= self._threshold(keep)
         constants = {name: self._saved.arrays[name][kept] for name in ("constant_at", "constants")}
         lists = tables_in(self._saved.arrays) | _global_arrays(self._saved)
+        lists |= first_arrays(self._saved.arrays)
         arrays = self._table(rows) | extra | {"weights": codes} | listed | constants | lists
         program = replace(self._saved.program, left_out=())
         none: dict[str, Any] = {"history": [], "diagnostics": {}, "files": [], "corrections": []}
