@@ -59,6 +59,7 @@ class Row:
     published: Mapping[int, float] = field(default_factory=dict)
     retagged: Mapping[int, float] = field(default_factory=dict)  # published with tags of another tagger
     hypotheses: tuple[int, ...] = (0,)
+    global_features: str = "nonlocal"
     base: str = ""  # re-ranking: the row whose hypotheses are chosen among
 
 
@@ -85,6 +86,13 @@ ROWS = (
     Row("proposed, n = 100", "nonlocal", PROPOSED | {"n": 100}, hypotheses=HYPOTHESES),
     Row(
         "proposed, no BPM start", "nonlocal", PROPOSED | {"bpm-init": 0}, {100: 91.89}, hypotheses=HYPOTHESES
+    ),
+    Row(
+        "proposed, words and shapes of names, too",
+        "nonlocal",
+        PROPOSED,
+        hypotheses=HYPOTHESES[:4],
+        global_features="nonlocal-rich",
     ),
     Row(
         "re-ranking 1",
@@ -196,6 +204,8 @@ def command(options, folder: Path, row: Row, train: Path, model: Path) -> list:
     words = [word for pair in settings.items() for word in ("--set", "=".join(map(str, pair)))]
     words += ["--learner", row.learner, "-o", model, "-q", "--json", "--threads", 1]
     need(train)
+    if row.base or row.learner == "nonlocal":
+        words += ["--global-features", row.global_features]
     if not row.base:
         return [*OURS, "train", train, *READING, *lists(options.data / "gazetteers"), *words]
     base = folder / f"{train.name}.base.mg"
@@ -203,7 +213,7 @@ def command(options, folder: Path, row: Row, train: Path, model: Path) -> list:
         [first] = [other for other in ROWS if other.name == row.base]
         median_of(command(options, folder, first, train, base))
     shutil.rmtree(f"{model}.hypotheses", ignore_errors=True)  # those of other rows: costs are of all of it
-    return [*OURS, "rerank", train, "--base", base, "--global-features", "nonlocal", *words]
+    return [*OURS, "rerank", train, "--base", base, *words]
 
 
 def lists(gazetteers: Path) -> list:
