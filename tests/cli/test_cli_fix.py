@@ -31,7 +31,7 @@ def test_a_sentence(run: Run, model: Path, data: Path, tmp_path: Path) -> None:
     assert labels_of(fixed) == RIGHT
     lines = out.splitlines()
     assert lines[0].split() == COLUMNED["word"]
-    assert lines[1].split() == ["said", *SAID]
+    assert lines[1].split() == ["was", *SAID]
     assert lines[2].split() == ["now", *RIGHT]
     expected = mg.load(model).fix(COLUMNED, RIGHT, check=data / "dev.txt").correction_report
     assert expected is not None

@@ -89,3 +89,27 @@ def test_options_are_checked_before_anything_is_trained(
     assert main(command(base, output, "--learner", "nonlocal", "--set", "rounds=3")) == 1
     assert "setting 'rounds' is one of rank-boost, not of nonlocal" in capsys.readouterr().err
     assert not Path(f"{output}.hypotheses").exists()
+
+
+def test_dev_data_are_read_before_anything_is_trained(
+    base: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bad, output = tmp_path / "bad.txt", tmp_path / "reranked.mg"
+    bad.write_text("one two three four\n")
+    assert main(["rerank", TRAIN, "--base", base, "--dev", str(bad), "-o", str(output)]) == 1
+    assert "bad.txt:1" in capsys.readouterr().err
+    assert not Path(f"{output}.hypotheses").exists()
+
+
+def test_probabilities_are_those_of_the_reranker(
+    base: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    chosen = tmp_path / "chosen.mg"
+    assert main(command(base, chosen, "--learner", "maxent", "--set", "passes=3", "-q")) == 0
+    assert main(["tag", str(chosen), TEST, "--confidence"]) == 0
+    capsys.readouterr()
+    probable, boosted = str(tmp_path / "crf.mg"), tmp_path / "boosted.mg"
+    assert main(["train", TRAIN, "-o", probable, "-q", "--learner", "crf", "--set", "passes=3"]) == 0
+    assert main(command(probable, boosted, "--set", "rounds=50", "-q")) == 0
+    assert main(["tag", str(boosted), TEST, "--confidence"]) == 1
+    assert "the learner 'rank-boost' gives scores" in capsys.readouterr().err

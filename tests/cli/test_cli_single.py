@@ -217,3 +217,10 @@ def test_the_structure_of_files_is_checked(data: Path, model: Path, run: Run) ->
     )
     files[3] = data / "dev.csv"
     assert "--mode: it is for labels of tokens" in run("eval", *files, "--mode", "strict")[2]
+
+
+def test_half_of_a_surrogate_pair_is_refused(model: Path, run: Run, tmp_path: Path) -> None:
+    (tmp_path / "s.jsonl").write_text('{"text": "a"}\n{"text": "a \\ud800 b"}\n')
+    code, _, err = run("tag", model, tmp_path / "s.jsonl")
+    assert code == 1
+    assert "s.jsonl:2: found half of a surrogate pair" in err

@@ -150,6 +150,16 @@ def test_functions_of_users_see_tokens_and_spans(tmp_path: Path, monkeypatch: py
         names_of(words, outputs, GlobalFeatures(("same",), functions=("my_features:numbers",)))
 
 
+def test_functions_that_fail_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    code = "def three(tokens, spans):\n    return 3\ndef worse(tokens, spans):\n    return 1 / 0\n"
+    (tmp_path / "failing_features.py").write_text(code)
+    monkeypatch.syspath_prepend(tmp_path)
+    for name, what in (("three", "TypeError"), ("worse", "ZeroDivisionError")):
+        features = GlobalFeatures(("same",), functions=(f"failing_features:{name}",))
+        with pytest.raises(DataError, match=f"global function 'failing_features:{name}' failed with {what}"):
+            names_of(["a"], [spelled([1])], features)
+
+
 @pytest.mark.parametrize(
     ("name", "message"),
     [

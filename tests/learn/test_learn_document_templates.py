@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -111,3 +112,24 @@ def test_shrunk_explained_and_not_exported(templates: str) -> None:
     assert "the first word of the document is 'soccer'" in explained
     with pytest.raises(mg.ModelError, match="look at whole documents cannot be exported"):
         mg.export(model)
+
+
+def test_one_sentence_is_explained_in_its_document(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from marginalia.cli import main
+
+    (tmp_path / "t.txt").write_text("word[0]\ndocument-first(word)[0]/is(initial-cap)(word)[0]\n")
+    path = written(tmp_path / "train.txt", documents())
+    model = mg.train(path, columns="word label", features=str(tmp_path / "t.txt"), passes=8)
+    model.save(tmp_path / "m.mg")
+    expected = [list(sentence.columns["label"]) for sentence in documents(2)]
+    for number, labels in enumerate(expected, 1):
+        words = ["explain", str(tmp_path / "m.mg"), "--input", str(path), "--sentence", str(number), "--json"]
+        assert main(words) == 0
+        assert json.loads(capsys.readouterr().out)["chosen"]["labels"] == labels
+    gone = [word if word != str(number) else "999" for word in words]
+    assert main(gone) == 1
+    assert "found no sentence 999" in capsys.readouterr().err
+    assert main([*words, "--against", "2=O"]) == 0
+    assert "without the rest of its document" in capsys.readouterr().err

@@ -86,9 +86,9 @@ def add_reading(parser: argparse.ArgumentParser, fallback: str, *, unlabelled: b
         )
 
 
-def add_threads(parser: argparse.ArgumentParser, help: str) -> None:
+def add_threads(parser: argparse.ArgumentParser, help: str, default: str = "1") -> None:
     """`--threads`, 1 by default."""
-    parser.add_argument("--threads", metavar="N", type=at_least_one, help=f"{help} (default: 1)")
+    parser.add_argument("--threads", metavar="N", type=at_least_one, help=f"{help} (default: {default})")
 
 
 def whole_number(low: int, high: int) -> Callable[[str], int]:

@@ -67,6 +67,8 @@ def run(args: argparse.Namespace) -> int:
 
 def show(args: argparse.Namespace, model: Tagger) -> None:
     """Print what was fitted."""
+    from marginalia.learn.calibration import HOTTEST
+
     calibration = model.saved.calibration
     if args.json:
         print(json.dumps(calibration))
@@ -75,5 +77,10 @@ def show(args: argparse.Namespace, model: Tagger) -> None:
     for name, result in reversed(calibration.items()):
         if isinstance(result, dict):
             print(f"  {result['count']:,} {name}: ECE {result['ece']:.4f}, Brier {result['brier']:.4f}")
+    if calibration["temperature"] >= HOTTEST:
+        print(
+            "note: held-out labels are fitted best if all outputs that the model looks at are as probable "
+            "as each other: its confidences tell little"
+        )
     print(f"saved {args.output}. Next:\n  marginalia tag {args.output} INPUT --confidence")
     print(f"  marginalia eval {args.output} TEST --reliability")

@@ -101,12 +101,41 @@ def run(args: argparse.Namespace) -> int:
     if layout is not None and args.all:
         _explain_all(tagger, args, layout)
         return 0
-    sentence = text_sentence(kind, tagger, args) if layout is None else file_sentence(tagger, args)
-    explanation = tagger.explain(sentence, args.against, cite=args.cite, constraints=_constraints(args))
+    if layout is not None and _of_documents(tagger) and args.against is None:
+        explanation = _in_document(tagger, args, layout)
+    else:
+        sentence = text_sentence(kind, tagger, args) if layout is None else file_sentence(tagger, args)
+        if layout is not None and _of_documents(tagger):
+            print("marginalia: note: with --against, without the rest of its document", file=sys.stderr)
+        explanation = tagger.explain(sentence, args.against, cite=args.cite, constraints=_constraints(args))
     if args.training:
         explanation = _quoted(explanation, tagger, args)
     _show(explanation, args)
     return 0
+
+
+def _of_documents(tagger: Tagger) -> bool:
+    """Whether what the model says of a sentence depends on others of its document."""
+    return tagger.saved.program.of_documents or bool(tagger.saved.first)
+
+
+def _in_document(tagger: Tagger, args: argparse.Namespace, layout: Layout) -> Explanation:
+    """A sentence of a file, with the rest of its document in view."""
+    from marginalia.corpus.batches import Batch
+    from marginalia.corpus.blocks import pack
+
+    number, before = args.sentence or 1, 0
+    for block in _blocks(tagger, args.input, layout):
+        sentences = list(block.sentences())
+        if number - before <= len(sentences):
+            document = sentences[number - before - 1].document
+            places = [i for i, one in enumerate(sentences, before + 1) if one.document == document]
+            whole = pack([sentences[i - before - 1] for i in places], block.columns, block.file)
+            options = {"cite": args.cite, "constraints": _constraints(args)}
+            [(_, found)] = tagger.explain_batches([Batch(whole)], **options)
+            return found[places.index(number)]
+        before += len(sentences)
+    raise DataError(f"found no sentence {number}", file=args.input)
 
 
 def _explain_all(tagger: Tagger, args: argparse.Namespace, layout: Layout) -> None:

@@ -275,7 +275,7 @@ def _lines(report: CorrectionReport, top: int, example: str) -> Iterator[str]:
     for one in wrong[:top]:
         rows = (one.tokens, one.predicted, one.labels)
         width = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        for name, row in zip(("", "said", "now"), rows, strict=True):
+        for name, row in zip(("", "was", "now"), rows, strict=True):
             cells = " ".join(f"{text:{size}}" for text, size in zip(row, width, strict=True))
             yield f"{name:5}{cells}".rstrip()
     if len(report.examples) > 1 or not wrong:

@@ -102,7 +102,7 @@ def add_parser(verbs: Verbs) -> None:
         help="what a candidate loses: wrong tags or spans (default: tags); not of nonlocal",
     )
     parser.add_argument("--seed", metavar="N", type=natural, default=1, help="seed of all that is random")
-    add_threads(parser, "folds at once, all cores if not given; the result does not depend on them")
+    add_threads(parser, "folds at once; the result does not depend on them", "all cores")
     parser.add_argument("--json", action="store_true", help="end with one JSON object instead of text")
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress on standard error")
     parser.set_defaults(run=run, take=added_to("data"))
@@ -119,6 +119,7 @@ def run(args: argparse.Namespace) -> int:
     check_writable(args.output, [*args.data, *dev])
     base, options = load(args.base), _options(args)
     reranking, recipe = Reranking(base, options), _recipe(args, base, options)
+    reranking.check(dev)
     try:
         found = _cross_decoded(reranking, args)
     except Stopped:
@@ -149,8 +150,10 @@ def _options(args: argparse.Namespace) -> RerankingOptions:
 def _recipe(args: argparse.Namespace, base: TrainedModel, options: RerankingOptions) -> Recipe:
     settings = dict(args.set or ())
     if args.learner != RETRAINING:
-        from marginalia.learn.reranking import reranking_recipe
+        from marginalia.learn.reranking import SCALED, reranking_recipe
 
+        if args.dev and args.learner in SCALED:
+            settings.setdefault("base-scale", "auto")
         return reranking_recipe(args.learner, args.seed, settings)
     from marginalia.learn.recipe import GlobalChoice
     from marginalia.learn.retraining import retraining_recipe

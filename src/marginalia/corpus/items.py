@@ -295,6 +295,15 @@ def _records(source: Source, layout: Layout) -> Iterator[ItemRecord]:
     return _rows(source, layout)
 
 
+def _check_surrogates(record: Any, file: str, line: int) -> None:
+    """An error for halves of surrogate pairs, which JSON can spell but UTF-8 cannot."""
+    try:
+        json.dumps(record, ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError:
+        message = "found half of a surrogate pair (\\ud800 to \\udfff), which is no character"
+        raise DataError(message, file=file, line=line) from None
+
+
 def json_objects(source: Source) -> Iterator[ItemRecord]:
     """The objects of JSON lines; the last record may be blank lines alone."""
     before = ""
@@ -310,6 +319,8 @@ def json_objects(source: Source) -> Iterator[ItemRecord]:
             raise DataError(message, file=name_of(source), line=number, column=error.pos + 1) from None
         except RecursionError:
             raise DataError("found JSON nested too deep", file=name_of(source), line=number) from None
+        if "\\ud" in text or "\\uD" in text:
+            _check_surrogates(record, name_of(source), number)
         if not isinstance(record, dict):
             raise DataError(
                 f"found {type(record).__name__}, expected an object with the fields of an item",

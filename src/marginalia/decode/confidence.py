@@ -27,7 +27,13 @@ def temperature_of(saved: SavedModel) -> float | None:
     """What scores are to be divided by to be log-probabilities; None if nobody knows."""
     if saved.calibration:
         return float(saved.calibration["temperature"])
-    return 1.0 if saved.learner in _PROBABILISTIC else None
+    return 1.0 if _scorer(saved) in _PROBABILISTIC else None
+
+
+def _scorer(saved: SavedModel) -> str:
+    """The learner whose scores decide: of a re-ranked model the re-ranker's."""
+    reranker: str = saved.global_features.get("reranker", {}).get("learner", saved.learner)
+    return reranker
 
 
 def needed_temperature(saved: SavedModel) -> float:
@@ -35,7 +41,7 @@ def needed_temperature(saved: SavedModel) -> float:
     temperature = temperature_of(saved)
     if temperature is None:
         raise ModelError(
-            f"the learner '{saved.learner}' gives scores, not probabilities: fit a temperature on held-out "
+            f"the learner '{_scorer(saved)}' gives scores, not probabilities: fit a temperature on held-out "
             "data with `marginalia calibrate MODEL DEV -o NEW` (in Python: marginalia.calibrate)."
         )
     return temperature

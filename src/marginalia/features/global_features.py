@@ -161,7 +161,11 @@ def _called(name: str, types: Sequence[str]) -> Callable[[list[str], list[Any]],
 
     def features(tokens: list[str], mentions: list[tuple[int, int, int]]) -> list[str]:
         spans = [(begin, end, types[type_]) for begin, end, type_ in mentions]
-        found = list(function(tokens, spans))
+        try:
+            found = list(function(tokens, spans))
+        except Exception as error:
+            what = f"failed with {type(error).__name__}: {error}"
+            raise DataError(f"global function '{name}' {what}; expected names of features") from error
         for feature in found:
             if not isinstance(feature, str):
                 raise DataError(f"global function '{name}' gave {feature!r}, expected names of features")

@@ -24,6 +24,8 @@ from marginalia.kinds import kind_of
 
 Own = TypeVar("Own", bound=TrainedModel)
 _GRID = [4.0**power for power in range(15, -6, -1)]
+HOTTEST = 0.9 * _GRID[0]
+"""From here on all outputs are about as probable as each other."""
 _GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 _STEPS = 12  # the factor 16 between the neighbours of a grid point becomes less than 1.01
 _SURE = 1e-6  # a probability of 0 or 1 that is wrong must not cost infinitely much

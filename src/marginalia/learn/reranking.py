@@ -39,6 +39,8 @@ from marginalia.model.global_part import PREFIX, GlobalPart, global_column
 from marginalia.model.provenance import Arrays
 
 LOSSES = ("tags", "spans")
+SCALED = ("perceptron", "margin", "pa", "arow")
+"""Learners whose first steps depend on how large base scores are beside counts: dev data should choose."""
 Ids = npt.NDArray[np.int32]
 _BASE_KEY = _core.feature_keys(
     BASE_SCORE.encode(), np.array([len(BASE_SCORE)], np.uint64), np.zeros(1, np.uint8)
@@ -105,6 +107,12 @@ class Reranking:
             on_progress=on_progress,
             stop=stop,
         )
+
+    def check(self, data: Data) -> None:
+        """Read held-out data once: what is wrong with them is to be known before anything is trained."""
+        if data:
+            for block in self._source(data).blocks():
+                self._gold(block)
 
     def dev_hypotheses(self, data: Data) -> list[Hypotheses]:
         """Those of held-out data, by the base model itself."""
