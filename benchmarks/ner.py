@@ -97,7 +97,7 @@ ROWS = (
     Row(
         "re-ranking 1",
         "margin",
-        {"C": 500, "passes": 30, "base-scale": "auto"},
+        {"C": 500, "passes": 30},
         retagged={80: 91.71, 100: 91.62},
         hypotheses=(20, 100, 800),
         base=MARGIN_NAME,

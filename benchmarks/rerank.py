@@ -25,7 +25,7 @@ prefix(1..3)(word)[0]
 suffix(1..3)(word)[0]
 edge:
 """
-MAXENT = ["--learner", "maxent", *(w for s in ("order=2", "cutoff=5", "beam=20") for w in ("--set", s))]
+MAXENT = ["--learner", "maxent", *(w for s in ("cutoff=5", "beam=20") for w in ("--set", s))]
 VOTED = ["--set", "passes=1", "--set", "average=vote", "--set", "base-scale=auto"]
 RERANKERS = {
     "boosting": ["--learner", "rank-boost", "--set", "cutoff=5"],
@@ -60,7 +60,9 @@ def main() -> None:
 def rows_of(case: str, options, folder: Path, lowercase: Path) -> list[dict]:
     train, dev, test, reading = files_of(case, options.data, folder)
     base, model = folder / f"{case}.mg", folder / f"{case}.reranked.mg"
+    order = 1 if case == "atis" else 2  # order 2 of its 127 labels takes long
     command = [*OURS, "train", train, "--dev", dev, "-o", base, "-q", *reading, *MAXENT]
+    command += ["--set", f"order={order}"]
     cost = median_of([*command, "--features", folder / "templates.txt"])
     rows = [cost_row("maxent", cost, base, **scores(base, test), **published(case, "maxent"))]
     for name, words in RERANKERS.items():
