@@ -20,6 +20,9 @@ from typing import Any
 import marginalia as mg
 from marginalia.features.global_features import text_of_global_set
 from marginalia.features.program import ClusterFile
+from marginalia.learn.recipe import GlobalChoice
+from marginalia.learn.reranking import Reranking, RerankingOptions
+from marginalia.learn.retraining import prepared, retrained, retraining_recipe
 
 INGREDIENTS = files("marginalia") / "data" / "ingredients"
 Pairs = list[tuple[list[str], list[str]]]
@@ -107,6 +110,24 @@ def global_features() -> Any:
     return mg.calibrate(model, pairs("dev.txt", 40))
 
 
+def two_stages() -> Any:
+    return trained(templates=TEMPLATES + "  first-label[-1..1]  first-elsewhere[0]", stages=2)
+
+
+def retrained_model() -> Any:
+    """Local features learned again among the hypotheses of a base model."""
+    base = trained()
+    with tempfile.TemporaryDirectory() as folder:
+        reranking = Reranking(base, RerankingOptions(hypotheses=5, folds=2, features="nonlocal"))
+        found = reranking.hypotheses(TRAIN, cache=folder)
+        choice = GlobalChoice("nonlocal")
+        recipe = retraining_recipe(base.saved, choice, 5, 1, {"passes": 2, "bpm-init": 0})
+        run = prepared(base, TRAIN, found, None, recipe)
+        for _ in run:
+            pass
+        return retrained(base, run)
+
+
 def from_crfsuite() -> Any:
     """A converted model of python-crfsuite."""
     import pycrfsuite
@@ -168,6 +189,8 @@ KINDS: dict[str, Callable[[], Any]] = {
     "crf": lambda: trained(learner="crf", passes=20),
     "crf-partial": lambda: trained(half_labelled(TRAIN), learner="crf", partial=True, scheme="IOB2"),
     "chain-global": global_features,
+    "chain-stages": two_stages,
+    "chain-retrained": retrained_model,
     "segments": segments,
     "segments-crf": lambda: segments(learner="crf", algorithm="sgd", l1=1.0, l2=0),
     "segments-shrunk": lambda: mg.shrink(segments(), bits=16).model,
