@@ -71,15 +71,9 @@ def with_clusters(
     program: TemplateProgram, clusters: Mapping[str, ClusterFile], column: str, templates: str
 ) -> TemplateProgram:
     """The program with templates for word clusters, of the words of a column."""
-    if not clusters:
-        return program
-    from marginalia.features.templates import parse_templates  # as above
-
-    known = Columns((column,), label="", aliases={})
     for name, file in clusters.items():
-        text = templates.format(name=name, column="token")
         onto = replace(program, clusters={**program.clusters, name: file})
-        program = parse_templates(text, known, file=f"clusters '{name}'", onto=onto)
+        program = _with_templates(onto, templates, name, column, f"clusters '{name}'")
     return program
 
 
@@ -87,13 +81,17 @@ def with_lists(
     program: TemplateProgram, lists: Mapping[str, str], column: str, templates: str = LIST_TEMPLATES
 ) -> TemplateProgram:
     """The program with templates for phrase lists (name: file), matched against the words of a column."""
-    if not lists:
-        return program
+    for name, path in lists.items():
+        onto = replace(program, lists={**program.lists, name: path})
+        program = _with_templates(onto, templates, name, column, f"list '{name}'")
+    return program
+
+
+def _with_templates(
+    onto: TemplateProgram, templates: str, name: str, column: str, file: str
+) -> TemplateProgram:
+    """The program with templates for the words of a column and a list or clusters of this name."""
     from marginalia.features.templates import parse_templates  # as above
 
     known = Columns((column,), label="", aliases={})
-    for name, path in lists.items():
-        text = templates.format(name=name, column="token")
-        onto = replace(program, lists={**program.lists, name: path})
-        program = parse_templates(text, known, file=f"list '{name}'", onto=onto)
-    return program
+    return parse_templates(templates.format(name=name, column="token"), known, file=file, onto=onto)

@@ -12,6 +12,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +25,7 @@ from marginalia.decode.model import TrainedModel
 from marginalia.decode.threads import in_order
 from marginalia.errors import DataError, ModelError, SettingsError
 from marginalia.learn.preparing import PreparedFeatures, prepare
-from marginalia.learn.recipe import Recipe, stored_recipe
+from marginalia.learn.recipe import Recipe, on_same_data, stored_recipe
 from marginalia.learn.training import Training
 from marginalia.model import SavedModel
 from marginalia.model.clusters import tables_in
@@ -46,6 +47,16 @@ class Hypotheses:
     block: Block
     ids: npt.NDArray[np.int32]  # [ranks, tokens]
     scores: npt.NDArray[np.float64]  # [ranks, units]
+
+    def of_units(
+        self, starts: Sequence[int]
+    ) -> Iterator[tuple[npt.NDArray[np.int32], npt.NDArray[np.float64]]]:
+        """The outputs [k, tokens] of each unit, and their scores; of one without any legal output that which
+        the search gives."""
+        for unit, (first, last) in enumerate(pairwise(starts)):
+            real = ~np.isnan(self.scores[:, unit])
+            real[0] = True
+            yield np.ascontiguousarray(self.ids[real, first:last]), self.scores[real, unit]
 
 
 @dataclass(frozen=True)
@@ -172,16 +183,7 @@ def _fold_recipe(saved: SavedModel) -> Recipe:
     """The recipe of a base model, with as many passes as its best one took, and no regard to dev data."""
     best = [record["number"] for record in saved.history if record.get("best")]
     passes = {} if not best else {"passes": max(best)}
-    return stored_recipe(
-        saved,
-        **passes,
-        patience=0,
-        scheme=saved.scheme or "none",
-        encode=saved.encoding or "same",
-        stream=False,
-        state=False,
-        diagnostics=False,
-    )
+    return stored_recipe(saved, **passes, patience=0, **on_same_data(saved))
 
 
 def _passes(training: Training) -> Iterator[float]:

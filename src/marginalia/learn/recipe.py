@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -182,13 +182,37 @@ def recipe_of(saved: SavedModel, passes: int) -> Recipe:
 
 def stored_recipe(saved: SavedModel, **changed: object) -> Recipe:
     """The recipe that a model file tells of, but for its features; with some settings changed."""
+    settings = _stored(saved, _records(saved.structure, saved.learner).values()) | changed
+    return make_recipe(structure=saved.structure, learner=saved.learner, seed=saved.seed, settings=settings)
+
+
+def recipe_beside(
+    saved: SavedModel, learner: str, seed: int, global_choice: GlobalChoice, settings: Mapping[str, object]
+) -> Recipe:
+    """That of another learner for data, features and structure of a model."""
+    own = _stored(saved, (DataSettings, FeatureSettings, STRUCTURES[saved.structure].record))
+    return make_recipe(
+        structure=saved.structure,
+        learner=learner,
+        seed=seed,
+        global_choice=global_choice,
+        settings=own | on_same_data(saved) | dict(settings),
+    )
+
+
+def on_same_data(saved: SavedModel) -> dict[str, object]:
+    """Settings with which a run on a model's own data, beside it, spells labels as it does."""
+    spelled = {"scheme": saved.scheme or "none", "encode": saved.encoding or "same"}
+    return {**spelled, "stream": False, "state": False, "diagnostics": False}
+
+
+def _stored(saved: SavedModel, records: Iterable[type[Settings]]) -> dict[str, object]:
+    """The settings of a model that some records declare."""
     own: dict[str, object] = {}
-    for record in _records(saved.structure, saved.learner).values():
+    for record in records:
         values = saved.settings_as(record).to_json()
         own |= {setting.name: values[setting.name] for setting in record.declared()}
-    return make_recipe(
-        structure=saved.structure, learner=saved.learner, seed=saved.seed, settings=own | changed
-    )
+    return own
 
 
 def recipe_with(

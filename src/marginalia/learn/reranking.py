@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -179,13 +178,12 @@ class Reranking:
         extractor = _core.GlobalExtractor(self._set, self._mentions)
         gold, starts = self._gold(found.block), table.sentence_starts.tolist()
         lose = _wrong_tags if self._options.loss == "tags" else _SpanLoss(self._base.saved)
-        for unit, (first, last) in enumerate(pairwise(starts)):
-            if first == last:
+        for unit, (outputs, scores) in enumerate(found.of_units(starts)):
+            if not outputs.size:
                 continue
-            real = ~np.isnan(found.scores[:, unit])
-            outputs = np.ascontiguousarray(found.ids[real, first:last])
             ends, rows, counts = extractor.rows(texts, unit, outputs.ravel(), self._index, grow)
-            yield _Unit(ends, rows, counts, found.scores[real, unit], lose(outputs, gold[first:last]))
+            losses = lose(outputs, gold[starts[unit] : starts[unit + 1]])
+            yield _Unit(ends, rows, counts, np.nan_to_num(scores), losses)
 
     def _gold(self, block: Block) -> Ids:
         """The gold labels as numbers of the base model's; -1 for those that it does not know."""

@@ -7,29 +7,23 @@ cross-decoding, so the base model is as right and as wrong as on new text.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
-import numpy as np
-
 from marginalia import _core
-from marginalia.config import Settings
 from marginalia.corpus.batches import Layout
-from marginalia.corpus.settings import DataSettings
 from marginalia.corpus.source import Data, DataSource
 from marginalia.decode.global_training import WholeExamples, WholeExtraction
 from marginalia.decode.model import TrainedModel
-from marginalia.decode.structures import STRUCTURES
 from marginalia.errors import DataError
-from marginalia.features.settings import FeatureSettings
 from marginalia.kinds import kind_of
 from marginalia.learn.api import source_for
 from marginalia.learn.cross_decoding import Hypotheses
 from marginalia.learn.data import MakeExtraction, label_set
 from marginalia.learn.preparing import PreparedFeatures, prepare
-from marginalia.learn.recipe import GlobalChoice, Recipe, make_recipe
+from marginalia.learn.recipe import GlobalChoice, Recipe, recipe_beside
 from marginalia.learn.training import Training
 from marginalia.model import SavedModel, phrases_of
 from marginalia.model.clusters import clusters_of
@@ -40,20 +34,8 @@ def retraining_recipe(
     base: SavedModel, choice: GlobalChoice, hypotheses: int, seed: int, settings: Mapping[str, Any]
 ) -> Recipe:
     """The recipe of a base model with the learner `nonlocal`; unknown names and values are SettingsErrors."""
-    own: dict[str, Any] = {}
-    records: tuple[type[Settings], ...] = (DataSettings, FeatureSettings, STRUCTURES[base.structure].record)
-    for record in records:
-        values = base.settings_as(record).to_json()
-        own |= {setting.name: values[setting.name] for setting in record.declared()}
-    own |= {"scheme": base.scheme or "none", "encode": base.encoding or "same", "stream": False}
-    own |= {"state": False, "diagnostics": False, "n": hypotheses, "hypotheses": hypotheses}
-    return make_recipe(
-        structure=base.structure,
-        learner="nonlocal",
-        seed=seed,
-        global_choice=choice,
-        settings=own | dict(settings),
-    )
+    looked_at = {"n": hypotheses, "hypotheses": hypotheses}
+    return recipe_beside(base, "nonlocal", seed, choice, looked_at | dict(settings))
 
 
 def prepared(
@@ -147,17 +129,10 @@ class _ListedExtraction:
         if found is None or found.ids.shape[1] != table.tokens or found.scores.shape[1] != table.sentences:
             raise DataError("found other data than those of the hypotheses; make them again")
         assert examples.given is not None
-        for outputs, tokens in _outputs(found, table):
-            examples.given.add(outputs, tokens, self._labels)
+        starts = table.sentence_starts.tolist()
+        for (outputs, _), (first, last) in zip(found.of_units(starts), pairwise(starts), strict=True):
+            examples.given.add(outputs.ravel(), last - first, self._labels)
 
     def count(self, table: _core.TokenTable) -> None:
         """Only what must be known of all local features."""
         self._whole.count(table)
-
-
-def _outputs(found: Hypotheses, table: _core.TokenTable) -> Iterator[tuple[Any, int]]:
-    """The hypotheses of each unit, one after another, and its length."""
-    for unit, (first, last) in enumerate(pairwise(table.sentence_starts.tolist())):
-        real = ~np.isnan(found.scores[:, unit])
-        real[0] = True  # a unit without legal output has the one that search gives
-        yield np.ascontiguousarray(found.ids[real, first:last].ravel(), np.int32), last - first
