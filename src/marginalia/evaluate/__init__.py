@@ -19,16 +19,19 @@ from marginalia.evaluate.significance import (
     compare,
     mcnemar,
 )
+from marginalia.evaluate.trees import LabelConfusion, TreeReport, score_trees
 
 __all__ = [
     "ClassReport",
     "Comparison",
     "Confused",
+    "LabelConfusion",
     "McNemar",
     "Randomisation",
     "RankingReport",
     "Reliability",
     "Report",
+    "TreeReport",
     "TypeScore",
     "approximate_randomisation",
     "bootstrap_interval",
@@ -41,5 +44,6 @@ __all__ = [
     "score_classes",
     "score_ids",
     "score_ranking",
+    "score_trees",
     "sentence_counts",
 ]
