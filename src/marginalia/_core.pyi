@@ -2275,6 +2275,11 @@ class TreeSpace:
     """Scratch memory of one thread."""
 
     def __init__(self) -> None: ...
+    @property
+    def merged(self) -> tuple[int, int]:
+        """
+        How many states were one with another, and of how many that were to be kept.
+        """
 
 class TreeModel:
     """A finished model of dependency trees."""
@@ -2302,4 +2307,18 @@ class TreeModel:
     ) -> list:
         """
         (arcs, actions, score) of the trees of the final beam, best first, each once. Given heads and labels (below 0: not given; empty arrays: none at all) are kept.
+        """
+
+    def terms(
+        self,
+        extractor: TreeExtractor,
+        table: TokenTable,
+        sentence: int,
+        actions: Annotated[
+            NDArray[numpy.uint32], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        space: TreeSpace,
+    ) -> list:
+        """
+        (step, row, action, template, weight, texts of its pieces, head, dependent) of each feature of actions that has a weight.
         """

@@ -187,7 +187,8 @@ void MergingSearch::take() {
 
 bool MergingSearch::has(std::uint32_t state) {
   const TreeState& s = (*states_)[state];
-  const std::uint64_t signature = signature_.of(s, s.size == 0 ? 0 : states_->first_under(s), *states_, scoring_->x);
+  const std::uint64_t signature =
+      signature_.of(s, s.size == 0 ? 0 : states_->first_under(s), *states_, scoring_->x);
   return std::find(signatures_.begin(), signatures_.end(), signature) != signatures_.end();
 }
 

@@ -134,7 +134,7 @@ class Parser(TrainedModel):
             return [Parsed((), (), ())]
         trees = self.decoder.trees(block, 0, given)
         if not trees:
-            raise DataError("found no tree that has the heads and labels that are given")
+            raise DataError("search found no tree that has the heads and labels that are given")
         temperature = needed_temperature(self.saved) if confidence else None
         found = []
         for arcs, _, score in trees:
@@ -199,4 +199,6 @@ def _refuse(others: Mapping[str, Any]) -> None:
     """What other models take and this one does not."""
     wanted = [name for name, value in others.items() if value]
     if wanted:
-        raise SettingsError(f"{wanted[0].replace('_', '-')}: it is for labels of tokens; this model gives trees.")
+        raise SettingsError(
+            f"{wanted[0].replace('_', '-')}: it is for labels of tokens; this model gives trees."
+        )
