@@ -56,11 +56,14 @@ def test_ready_made_sets_look_at_what_there_is() -> None:
         name: load_tree_features(name, COLUMNS, "deprel", TemplateProgram((), ())) for name in TREE_SETS
     }
     assert len(loaded["huang-sagae"].templates) == 28
-    assert loaded["trees"].columns == ("word", "upos", "xpos") and not loaded["trees"].left_out
+    assert loaded["trees"].columns == ("word", "upos", "xpos")
+    assert not loaded["trees"].left_out
     with_one_tag = load_tree_features("trees", ("form", "tag", "deprel"), "deprel", TemplateProgram((), ()))
-    assert with_one_tag.columns == ("form", "tag") and not with_one_tag.left_out
+    assert with_one_tag.columns == ("form", "tag")
+    assert not with_one_tag.left_out
     without = load_tree_features("huang-sagae", ("form", "deprel"), "deprel", TemplateProgram((), ()))
-    assert without.columns == ("form",) and "s0.pos" in without.left_out
+    assert without.columns == ("form",)
+    assert "s0.pos" in without.left_out
 
 
 def test_each_structure_refuses_the_templates_of_another() -> None:

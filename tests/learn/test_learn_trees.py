@@ -108,7 +108,8 @@ def test_given_heads_and_labels_are_kept(parser: Any) -> None:
     last = len(one["word"])
     for system in ("arc-standard", "arc-eager", "arc-hybrid", "swap"):
         tree = (parser if system == "arc-standard" else trained(system=system)).parse(one, heads={last: 0})
-        assert tree.heads[-1] == 0 and tree.heads.count(0) == 1
+        assert tree.heads[-1] == 0
+        assert tree.heads.count(0) == 1
     assert parser.parse(one, labels={2: "det"}).labels[1] == "det"
     with pytest.raises(mg.DataError, match="no tree"):  # no word behind it can be its head
         parser.parse(one, labels={last: "det"})
@@ -141,7 +142,8 @@ def test_calibrated_parsers_know_how_sure_they_are(parser: Any) -> None:
     with pytest.raises(mg.ModelError, match="fit a temperature"):
         parser.parse(bare(treebank(1)[0]), confidence=True)
     tree = mg.calibrate(parser, treebank(30, 7)).parse(bare(treebank(1, 8)[0]), confidence=True)
-    assert tree.arc_confidence is not None and all(0 <= p <= 1 for p in tree.arc_confidence)
+    assert tree.arc_confidence is not None
+    assert all(0 <= p <= 1 for p in tree.arc_confidence)
     assert 0 < tree.confidence <= min(tree.arc_confidence) + 1e-9
 
 
@@ -175,7 +177,8 @@ def test_parsers_go_on_learning_with_new_labels(parser: Any) -> None:
     )
     later = parser.partial_fit([new] * 3, passes=3)
     assert later.parse(bare(new)).labels == ("root", "punct")
-    assert later.labels == (*parser.labels, "punct") and las(later, treebank(20, 2)) > 0.5
+    assert later.labels == (*parser.labels, "punct")
+    assert las(later, treebank(20, 2)) > 0.5
 
 
 def test_damaged_actions_are_a_model_error(parser: Any) -> None:
@@ -238,5 +241,6 @@ def replayed(actions: list[int], length: int) -> list[tuple[int, int]]:
             move, label = action % 3, (action - 3) // 3
             child = stack.pop(-2) if move == 0 else stack.pop()
             arcs[child] = (0 if move == 2 else stack[-1] + 1, label)
-    assert not stack and not queue
+    assert not stack
+    assert not queue
     return [arcs[token] for token in range(length)]

@@ -73,7 +73,7 @@ std::uint64_t TreeSignature::of(const TreeState& s, std::uint32_t first, TreeSta
   const auto take = [&](std::uint64_t value) { hash = scrambled(hash ^ (value + 0x9e3779b97f4a7c15ULL)); };
   take(s.size);
   for (const Part& part : parts_) {
-    const TreeStates::Found found = states.at_place(s, part.depth, part.path);
+    const TreeStates::PlacedToken found = states.at_place(s, part.depth, part.path);
     if (part.kind == TreeFieldKind::token) {
       for (const std::uint32_t source : part.sources) {
         const Hashed& value = x.grid[0][found.token * sources_ + source];

@@ -96,11 +96,11 @@ class TreeStates {
   void arcs(std::uint32_t state, std::vector<std::uint32_t>& out) const;
 
   // What is known of the token at a place: on the stack so deep, and from there from child to child.
-  struct Found {
+  struct PlacedToken {
     std::uint32_t token, label;
     std::uint32_t valency[2], labels[2];
   };
-  Found at_place(const TreeState& s, std::uint32_t depth, const std::vector<TreeStep>& path) const;
+  PlacedToken at_place(const TreeState& s, std::uint32_t depth, const std::vector<TreeStep>& path) const;
   // The first token of all that hang on the top of the stack.
   std::uint32_t first_under(const TreeState& s) const;
 
