@@ -320,7 +320,7 @@ std::uint32_t TreeStates::reduce(std::uint32_t left, std::uint32_t right, std::u
 }
 
 TreeStates::PlacedToken TreeStates::at_place(const TreeState& s, std::uint32_t depth,
-                                       const std::vector<TreeStep>& path) const {
+                                             const std::vector<TreeStep>& path) const {
   std::uint32_t cell = s.stack, label = kAnyLabel;
   for (std::uint32_t k = 0; k < depth && cell != 0; ++k) cell = cells_[cell].below;
   std::uint32_t item = cells_[cell].item;

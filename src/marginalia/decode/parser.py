@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from marginalia.corpus.answers import Answer
+from marginalia.corpus.answers import Answer, Ranked
 from marginalia.corpus.batches import Batch
 from marginalia.corpus.blocks import Block, pack
 from marginalia.corpus.tree_answers import MOST_LABELS
@@ -126,6 +126,39 @@ class Parser(TrainedModel):
                 return batch, Answer(self.decoder.best(batch.block))
 
         yield from in_order(answer, batches, threads)
+
+    def nbest_batches(
+        self, batches: Iterable[Batch], k: int, threads: int = 1, **others: Any
+    ) -> Iterator[tuple[Batch, list[Ranked]]]:
+        """The k best trees of each sentence of batch after batch, in order, by rank."""
+        check_k(k)
+        _refuse(others)
+
+        def ranked(batch: Batch) -> tuple[Batch, list[Ranked]]:
+            with batch.block.naming_errors():
+                return batch, self._ranked(batch.block, k)
+
+        yield from in_order(ranked, batches, threads)
+
+    def written_labels(self, min_confidence: float | None = None) -> tuple[str, ...]:
+        """`labels`; trees are given whole, whether the model is sure of them or not."""
+        _refuse({"min_confidence": min_confidence is not None})
+        return self.labels
+
+    def _ranked(self, block: Block, k: int) -> list[Ranked]:
+        """Trees by rank; where a sentence has no more, its best one with no score."""
+        starts = block.table.sentence_starts.tolist()
+        listed = [
+            self.decoder.trees(block, s)[:k] if first < last else []
+            for s, (first, last) in enumerate(pairwise(starts))
+        ]
+        found = []
+        for rank in range(max(map(len, listed), default=0)):
+            chosen = [trees[rank] if rank < len(trees) else None for trees in listed]
+            arcs = [(one or trees[0])[0] for one, trees in zip(chosen, listed, strict=True) if trees]
+            scores = [np.nan if one is None else one[2] for one in chosen]
+            found.append(Ranked(np.concatenate(arcs), np.array(scores)))
+        return found or [Ranked(np.zeros(0, np.int32), np.full(len(listed), np.nan))]
 
     def _beam(self, sentence: Input, given: GivenTree | None, confidence: bool) -> list[Parsed]:
         block = self._block(sentence)

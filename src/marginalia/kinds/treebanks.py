@@ -6,13 +6,15 @@ from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
+from marginalia.corpus.batches import Layout
 from marginalia.corpus.settings import DataSettings
 from marginalia.corpus.source import DataSource
 from marginalia.corpus.tree_answers import HEAD
 from marginalia.errors import SettingsError
 from marginalia.features.program import TemplateProgram
-from marginalia.kinds.reader import TablesOfWords
+from marginalia.kinds.reader import Reading, TablesOfWords
 from marginalia.kinds.sentences import SentenceReader
+from marginalia.model import SavedModel
 
 _COLUMNS = ("word", "lemma", "upos", "xpos", "feats", HEAD, "deprel")
 _LABEL = "deprel"
@@ -42,6 +44,13 @@ class TreebankReader(SentenceReader):
         if source.format == "conll" or source.held is not None or not source.paths:
             return replace(source, label=source.label or _LABEL)
         return replace(source, columns=source.columns or _COLUMNS, label=source.label or _LABEL)
+
+    def layout(self, saved: SavedModel, given: Reading, *, labelled: bool = True) -> Layout:
+        """As the training data, with heads if there are to be labels."""
+        found = super().layout(saved, given, labelled=labelled)
+        if found.format != "conllu" or not labelled or HEAD in found.columns:
+            return found
+        return replace(found, columns=(*found.columns, HEAD))
 
     def load_features(self, name: str, source: DataSource, tables: TablesOfWords) -> TemplateProgram:
         """Over configurations; lists and clusters are looked at by templates that name them."""

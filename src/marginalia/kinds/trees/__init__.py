@@ -44,6 +44,10 @@ class Trees(OutputKind[Parser]):
         """The heads of all words."""
         return {"heads": heads_of(block.table, block.index(HEAD))}
 
+    def renumbered(self, ids: Ids, numbers: Ids) -> Ids:
+        """Heads stay."""
+        return ids // MOST_LABELS * MOST_LABELS + numbers[ids % MOST_LABELS]
+
     def answered(self, model: Parser, block: Block, label: str) -> Answered:
         """Words, whose arcs are right or not."""
         return AnsweredTrees(model, block, label)
