@@ -17,7 +17,7 @@ from marginalia.corpus.batches import Batch, Layout, read_batches
 from marginalia.kinds import kind_of
 
 COLUMNS = ("word", "upos", "xpos", "head", "deprel")
-BEST = {"tree_beam": 8, "cutoff": 2, "passes": 15, "dropout": "values:0.05"}
+BEST = {"tree_beam": 8, "cutoff": 2, "passes": 9, "dropout": "values:0.05"}
 GREEDY = {"tree_beam": 1, "cutoff": 2, "passes": 8}
 PAPER = {"tree_beam": 8, "features": "huang-sagae", "passes": 9, "merge": True, "update": "early"}
 SETTINGS: dict[str, dict[str, Any]] = {
