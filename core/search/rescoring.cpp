@@ -100,7 +100,7 @@ std::vector<Rescorer::Term> Rescorer::terms(std::size_t i, std::span<const std::
   std::vector<Term> found;
   evaluator_.first().for_each([&](std::uint32_t number, double count) {
     if (const double weight = weight_of(number); weight != 0.0)
-      found.push_back({evaluator_.features().name(number), count, weight});
+      found.push_back({std::string(evaluator_.features().name(number)), count, weight});
   });
   return found;
 }
