@@ -57,10 +57,7 @@ class DocumentMemory {
 class DocumentFeatures {
  public:
   DocumentFeatures(const DocumentData& data, const SparseRows& weights)
-      : data_(data),
-        weights_(weights),
-        known_(data.memory->take(data)),
-        evaluator_(known_->evaluator) {}
+      : data_(data), weights_(weights), known_(data.memory->take(data)), evaluator_(known_->evaluator) {}
   ~DocumentFeatures() { data_.memory->give_back(std::move(known_)); }
   DocumentFeatures(const DocumentFeatures&) = delete;
   DocumentFeatures& operator=(const DocumentFeatures&) = delete;
