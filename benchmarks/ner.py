@@ -101,7 +101,7 @@ ROWS = (
     Row(
         "re-ranking 1",
         "margin",
-        {"C": 500, "passes": 30},
+        {"C": 500, "passes": 10, "base-scale": 0.01},
         retagged={80: 91.71, 100: 91.62},
         hypotheses=(20, 100, 800),
         base=MARGIN_NAME,
