@@ -233,7 +233,7 @@ class GlobalDecoder:
 
     def _scaled(self, terms: Sequence[Term]) -> list[Term]:
         scale = self.part.scale
-        return list(terms) if scale == 1.0 else [replace(t, weight=t.weight * scale) for t in terms]
+        return list(terms) if scale == 1.0 else [t._replace(weight=t.weight * scale) for t in terms]
 
     def _terms(self, block: Block, sentence: int, ids: Sequence[int]) -> list[Term]:
         output = np.ascontiguousarray(ids, dtype=np.int32)
