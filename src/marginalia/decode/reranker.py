@@ -154,9 +154,10 @@ class Reranker(LabelModel):
         explaining, found = self._explaining(cite, ()), []
         for sentence in block.sentences():
             part = pack([sentence], tuple(sentence.columns))
-            other = None if against is None else self.marked(len(sentence), against, "against")
             try:
-                found += explaining(Batch(part), other)
+                other = None if against is None else self.marked(len(sentence), against, "against")
+                with part.naming_errors(0):
+                    found += explaining(Batch(part), other)
             except DataError as error:
                 raise _readable(error) from None
             outputs = sentence.columns.get(OUTPUT, [""] * len(sentence))
@@ -194,11 +195,12 @@ def _refuse(constraints: Any) -> None:
 
 def _readable(error: DataError) -> DataError:
     """What is said of labels, of candidates."""
-    if "very labels" in str(error):
-        return DataError("against: found the very candidate that the model chose")
-    if "only one legal output" in str(error):
-        return DataError("there is nothing to compare with: the item has only one candidate")
-    return error
+    message = error.message
+    if "very labels" in message:
+        message = "against: found the very candidate that the model chose"
+    if "only one legal output" in message:
+        message = "there is nothing to compare with: the item has only one candidate"
+    return DataError(message, file=error.file, line=error.line, column=error.column)
 
 
 def _of_candidates(found: Explanation, outputs: Sequence[str]) -> Explanation:
