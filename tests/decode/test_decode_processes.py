@@ -95,12 +95,16 @@ def test_ctrl_c_ends_all_without_a_word_of_the_workers(tmp_path: Path) -> None:
     script.write_text(
         "import os, signal, threading, sys\n"
         f"sys.path[:0] = [{HERE!r}]\n"
+        "from contextlib import closing\n"
         "from test_decode_processes import of\n"
         "from marginalia.decode.processes import in_processes\n"
-        "results = in_processes(of('sleep'), iter([0] + [600] * 9), 2)\n"
-        "next(results)\n"
-        "threading.Timer(0.2, lambda: os.kill(0, signal.SIGINT)).start()\n"
-        "try:\n    next(results)\nexcept KeyboardInterrupt:\n    print('stopped')\n"
+        "try:\n"
+        "    with closing(in_processes(of('sleep'), iter([0] + [600] * 9), 2)) as results:\n"
+        "        next(results)\n"
+        "        threading.Timer(0.2, lambda: os.kill(0, signal.SIGINT)).start()\n"
+        "        next(results)\n"
+        "except KeyboardInterrupt:\n"
+        "    print('stopped')\n"
     )
     done = subprocess.run(
         [sys.executable, str(script)], capture_output=True, text=True, timeout=60, start_new_session=True

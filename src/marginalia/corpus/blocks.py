@@ -119,12 +119,14 @@ class Block:
     @contextmanager
     def naming_errors(self, sentence: int | None = None) -> Iterator[None]:
         """Errors of the data that do not say where they are get the name of this file, and the line of a
-        sentence."""
+        sentence; those of items in memory have a number."""
         try:
             yield
         except DataError as error:
             line = error.line if sentence is None or error.line is not None else self.line_of(sentence)
             file = error.file or self.file
+            if file is None and line is not None:
+                raise DataError(f"item {line}: {error.message}") from None
             if (file, line) == (error.file, error.line):
                 raise
             raise DataError(error.message, file=file, line=line, column=error.column) from None

@@ -259,7 +259,7 @@ class _Item:
                 converted = math.inf
             if abs(converted) <= _MOST:  # not so for NaN
                 return converted
-        raise self._error(f"found {value!r} as {what}, expected a finite number", number)
+        raise self._error(f"found {value!r} as {what}, expected a number of at most 3.4e+38 in size", number)
 
     def _error(self, message: str, number: int | None = None) -> DataError:
         where = f"candidate {number}: " if number is not None else ""

@@ -11,7 +11,7 @@ import numpy as np
 
 from marginalia.corpus.batches import Batch, Layout
 from marginalia.corpus.blocks import Block
-from marginalia.corpus.items import pack_objects
+from marginalia.corpus.item_objects import pack_objects
 from marginalia.decode.answering import LabelModel
 from marginalia.decode.confidence import NO_TAG
 from marginalia.decode.constraints import Constraints, ConstraintsLike
