@@ -265,7 +265,7 @@ def test_items_of_python_objects():
 @pytest.mark.parametrize(
     ("text", "name", "message"),
     [
-        ('{"text": "a"}\n\n{"x": 1, "intent": "b"}\n', "new.jsonl", "new.jsonl:3: found the fields 'x', 'intent'"),
+        ('{"text": ""}\n\n{"x": 1, "intent": ""}\n', "d.jsonl", "d.jsonl:3: found the fields 'x', 'intent'"),
         ("foo,bar\n1,2\n", "new.csv", "new.csv:1: found the fields 'foo', 'bar'"),
     ],
 )  # fmt: skip
