@@ -4,8 +4,8 @@ One process labels the training file from file to file with a model of the same 
 (`tag_all`): labels, labels shown in another scheme, confidences, k best outputs, constrained outputs,
 explanations. `native` is the share of CPU time spent in calls of the core that release the interpreter's
 lock: what threads can share. Explanations are words, which Python makes, so they are shared by processes; as
-objects they are sent back, as text they are printed where they are made, as the command does it. `wall, 1` and
-`wall, 2` are wall seconds on one and on two threads or processes, and mean something on a quiet machine only.
+objects they are sent back, as text they are made where they are found, as the command does it. `wall, 1`
+and `wall, 2` are wall seconds on one and on two threads or processes: they need a quiet machine.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 #include "base/items.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <limits>
 #include <memory>
@@ -18,8 +18,8 @@ namespace marginalia {
 void require_float(double value) {
   if (std::abs(value) <= static_cast<double>(std::numeric_limits<float>::max())) return;
   char text[32];
-  std::snprintf(text, sizeof text, "%g", value);
-  throw std::invalid_argument(std::string("found ") + text +
+  const auto end = std::to_chars(text, text + sizeof text, value, std::chars_format::general, 6).ptr;
+  throw std::invalid_argument("found " + std::string(text, end) +
                               ", expected a number of at most 3.4e+38 in size");
 }
 

@@ -169,10 +169,12 @@ class OfCandidates:
             settings.setdefault("base-scale", "auto")
         return reranking_recipe(args.learner, args.seed, settings)
 
-    def prepared(self, reranking: Reranking, recipe: Recipe, found: list[Hypotheses]) -> Training:
+    def prepared(self, reranking: Reranking, recipe: Recipe, hypotheses: list[Hypotheses]) -> Training:
         """The run over hypotheses of the training data, about to begin."""
         args = self._args
-        train, held_out = _candidates(reranking, found, args.dev or [], Notes(sys.stderr, not args.quiet))
+        train, held_out = _candidates(
+            reranking, hypotheses, args.dev or [], Notes(sys.stderr, not args.quiet)
+        )
         return reranking.prepared(train, held_out, recipe, args.threads or 1)
 
     def model(self, reranking: Reranking, training: Training) -> TrainedModel:
@@ -207,13 +209,13 @@ class OfLocalFeatures(OfCandidates):
         settings = dict(args.set or ())
         return retraining_recipe(self._base.saved, choice, options.hypotheses, args.seed, settings)
 
-    def prepared(self, reranking: Reranking, recipe: Recipe, found: list[Hypotheses]) -> Training:
+    def prepared(self, reranking: Reranking, recipe: Recipe, hypotheses: list[Hypotheses]) -> Training:
         """The run over hypotheses, with the data that they are of."""
         from marginalia.learn.retraining import prepared
 
         args = self._args
         listed = (args.dev, reranking.dev_hypotheses(args.dev)) if args.dev else None
-        return prepared(self._base, args.data, found, listed, recipe, args.threads or 1)
+        return prepared(self._base, args.data, hypotheses, listed, recipe, args.threads or 1)
 
     def model(self, reranking: Reranking, training: Training) -> TrainedModel:
         """Both sets of weights in one model."""
