@@ -53,6 +53,7 @@ def _section(sentence: ParsedSentence, number: int) -> str:
     direction = "rtl" if runs_right_to_left(sentence.text) else "ltr"
     return (
         f'<section><h2>{name}</h2><p dir="auto">{xml_text(sentence.text)}</p>\n'
-        f'<div class="scroll" dir="{direction}" tabindex="0" role="region" aria-label="Tree of sentence {name}">\n'
+        f'<div class="scroll" dir="{direction}" tabindex="0" role="region" '
+        f'aria-label="Tree of sentence {name}">\n'
         f'{sentence_svg(sentence)}</div>\n<p class="about" dir="auto" aria-live="polite"></p></section>\n'
     )
