@@ -26,11 +26,7 @@ void DocumentMemory::give_back(std::unique_ptr<KnownDocuments> known) {
 
 std::vector<double> DocumentFeatures::totals(std::size_t i, const HypothesisList& outputs) {
   begin(i, outputs.first());
-  const double first = score_of(evaluator_.first());
-  const ChangeScores::ScoreOf score = [&](const FeatureCounts& counts) { return score_of(counts); };
-  std::vector<double> totals = ChangeScores(evaluator_, outputs, score).differences();
-  for (std::size_t k = 0; k < totals.size(); ++k) totals[k] += outputs.score(k) + first;
-  return totals;
+  return totals_of(evaluator_, outputs, [&](const FeatureCounts& counts) { return score_of(counts); }, 1.0);
 }
 
 double DocumentFeatures::score_of(const FeatureCounts& counts) {

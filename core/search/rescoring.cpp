@@ -62,11 +62,8 @@ double Rescorer::score_of(const FeatureCounts& counts) {
 
 std::vector<double> Rescorer::totals(std::size_t i, const HypothesisList& outputs) {
   evaluator_.begin(*texts_, i, outputs.first());
-  const double first = score_of(evaluator_.first());
-  const ChangeScores::ScoreOf score = [&](const FeatureCounts& counts) { return score_of(counts); };
-  std::vector<double> totals = ChangeScores(evaluator_, outputs, score).differences();
-  for (std::size_t k = 0; k < totals.size(); ++k) totals[k] += model_.scale() * outputs.score(k) + first;
-  return totals;
+  const auto score = [&](const FeatureCounts& counts) { return score_of(counts); };
+  return totals_of(evaluator_, outputs, score, model_.scale());
 }
 
 std::size_t Rescorer::winner(std::size_t i, const HypothesisList& outputs,
