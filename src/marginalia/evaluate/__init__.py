@@ -6,6 +6,8 @@ files or prints.
 """
 
 from marginalia.evaluate.classes import ClassReport, score_classes
+from marginalia.evaluate.conll18 import score_treebank
+from marginalia.evaluate.conll18_report import MetricScore, TreebankReport
 from marginalia.evaluate.ranking import RankingReport, reciprocal_ranks, score_ranking
 from marginalia.evaluate.reliability import Reliability, reliability, right_spans
 from marginalia.evaluate.report import Confused, Report, TypeScore
@@ -20,6 +22,7 @@ from marginalia.evaluate.significance import (
     mcnemar,
 )
 from marginalia.evaluate.trees import LabelConfusion, TreeReport, score_trees
+from marginalia.evaluate.word_alignment import Treebank
 
 __all__ = [
     "ClassReport",
@@ -27,11 +30,14 @@ __all__ = [
     "Confused",
     "LabelConfusion",
     "McNemar",
+    "MetricScore",
     "Randomisation",
     "RankingReport",
     "Reliability",
     "Report",
     "TreeReport",
+    "Treebank",
+    "TreebankReport",
     "TypeScore",
     "approximate_randomisation",
     "bootstrap_interval",
@@ -44,6 +50,7 @@ __all__ = [
     "score_classes",
     "score_ids",
     "score_ranking",
+    "score_treebank",
     "score_trees",
     "sentence_counts",
 ]

@@ -15,7 +15,7 @@ from marginalia.corpus.tree_answers import HEAD, MOST_LABELS, TreeWriter
 from marginalia.decode.parser import Parser
 from marginalia.decode.trees import heads_of
 from marginalia.kinds.kind import Answered, Difference, Ids, Numbers, OutputKind
-from marginalia.kinds.treebanks import NOT_FOR_TREES, TREEBANKS
+from marginalia.kinds.tree_sentences import NOT_FOR_TREES, TREEBANKS
 
 if TYPE_CHECKING:
     from marginalia.evaluate import TreeReport
