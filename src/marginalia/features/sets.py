@@ -27,6 +27,10 @@ SETS = (
     "fields",
     "segments",
     "segments-rich",
+    "ud-characters",
+    "ud-tags",
+    "ud-features",
+    "ud-lemmas",
 )
 """The names of the ready-made sets."""
 

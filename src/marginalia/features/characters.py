@@ -1,0 +1,61 @@
+"""Raw text as columns of characters, for the chain that finds tokens and sentences (docs/ud.md).
+
+Each character has itself, and what it is a part of: the *chunk* between blanks with its place in it and, at
+the first character of a chunk, the chunks before and after. Chunks of text without blanks are too long to be
+of use and have no name.
+"""
+
+from __future__ import annotations
+
+import re
+
+COLUMNS = ("char", "chunk", "place", "before", "after")
+"""What each character has."""
+
+BLANK, BREAK, CONTROL = "␣", "⏎", "\ufffd"
+_LONGEST = 24  # characters of a chunk that has a name
+_FAR = 12  # places of a chunk that are told apart
+_NONE = "_"
+_CHUNK = re.compile(r"\S+")
+_HIDDEN = re.compile(r"[\s\0-\x1f\x7f-\x9f\ud800-\udfff]")
+
+
+def character_columns(text: str) -> list[list[str]]:
+    """The columns of all characters of a text, in the order of `COLUMNS`; each has one value a character."""
+    chars = list(_HIDDEN.sub(_shown, text))
+    size = len(chars)
+    chunk, place, before, after = ([_NONE] * size for _ in range(4))
+    found = [(m.start(), m.end()) for m in _CHUNK.finditer(text)]
+    names = [_named(text[first:last]) for first, last in found]
+    for number, (first, last) in enumerate(found):
+        length = last - first
+        before[first] = names[number - 1] if number else "_B"
+        after[first] = names[number + 1] if number + 1 < len(names) else "_E"
+        if length > _LONGEST:
+            place[first] = "0"
+            continue
+        chunk[first:last] = [names[number]] * length
+        place[first:last] = _PLACES[length]
+    return [chars, chunk, place, before, after]
+
+
+def _shown(match: re.Match[str]) -> str:
+    char = match[0]
+    if char.isspace():
+        return BREAK if char in "\n\r\u2028\u2029" else BLANK
+    return CONTROL
+
+
+def _named(chunk: str) -> str:
+    """A chunk as a value: cut if it is long, without what cannot be in a table."""
+    if len(chunk) > _LONGEST:
+        chunk = f"{chunk[:4]}…{chunk[-4:]}"
+    return _HIDDEN.sub(CONTROL, chunk)
+
+
+def _places(length: int) -> list[str]:
+    """From the beginning and from the end, whichever is nearer to be exact."""
+    return [f"{min(at, _FAR)}" if at < length - 1 else f"{min(at, _FAR)}e" for at in range(length)]
+
+
+_PLACES = [_places(length) for length in range(_LONGEST + 1)]
