@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marginalia.corpus import Sentence, read_conllu, write_conllu
+from marginalia.corpus import Sentence, read_conllu_columns, write_conllu_columns
 from marginalia.corpus.conllu import get_key, set_key
 from marginalia.errors import DataError
 
@@ -32,12 +32,12 @@ SAMPLE = "\n".join(
 
 
 def read(text: str, keys: tuple[str, ...] = ()) -> list[Sentence]:
-    return list(read_conllu(io.BytesIO(text.encode()), keys))
+    return list(read_conllu_columns(io.BytesIO(text.encode()), keys))
 
 
 def written(sentences: list[Sentence]) -> str:
     target = io.BytesIO()
-    write_conllu(sentences, target)
+    write_conllu_columns(sentences, target)
     return target.getvalue().decode()
 
 
@@ -149,7 +149,7 @@ def test_errors_are_located(text: str, message: str) -> None:
 
 def test_bytes_that_are_not_utf8_are_located() -> None:
     with pytest.raises(DataError, match=r"^<stream>:2:3: found byte 0xFF, expected UTF-8 text$"):
-        list(read_conllu(io.BytesIO(b"# x\n\xc3\xa9 \xff\n")))
+        list(read_conllu_columns(io.BytesIO(b"# x\n\xc3\xa9 \xff\n")))
 
 
 @pytest.mark.parametrize("value", ["", "a\tb", "a\n"])

@@ -8,13 +8,20 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from marginalia.corpus import Sentence, read_conll, read_conllu, read_jsonl, read_plain, read_segmented
+from marginalia.corpus import (
+    Sentence,
+    read_conll,
+    read_conllu_columns,
+    read_jsonl,
+    read_plain,
+    read_segmented,
+)
 from marginalia.errors import DataError
 
 ROW = "\tx\ty\tN\tN\t_\t0\troot\t_\tNE=B-X|A=1\n"
 FILES: dict[str, tuple[bytes, Callable[..., Iterator[Sentence]]]] = {
     "conll": ("\ufeff-DOCSTART- O O\n\n# c\né N B-X\r\nb N I-X\n\n日 V O\n".encode() * 3, read_conll),
-    "conllu": (f"# text = é\n1-2{ROW}1{ROW}2{ROW}2.1{ROW}\n# newdoc\n1{ROW}\n".encode(), read_conllu),
+    "conllu": (f"# text = é\n1-2{ROW}1{ROW}2{ROW}2.1{ROW}\n# newdoc\n1{ROW}\n".encode(), read_conllu_columns),
     "jsonl": (
         '{"text": "é b\\u00e9", "spans": [[0, 1, "X"]], "n": 1e5}\n'
         '{"tokens": ["a", "b"], "tags": ["O", "O"]}\n'

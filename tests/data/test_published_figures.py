@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import marginalia as mg
-from marginalia.corpus import write_conllu
+from marginalia.corpus import read_conllu_columns, write_conllu_columns
 from marginalia.corpus.batches import Layout, read_batches
 from marginalia.evaluate import Report, evaluate
 
@@ -100,5 +100,6 @@ def test_parts_of_speech(data_dir: Path) -> None:
 def test_conllu_comes_back_byte_for_byte(data_dir: Path, tmp_path: Path) -> None:
     for file in sorted(data_dir.glob("ud-*/dev.conllu")):
         copy = tmp_path / "copy.conllu"
-        write_conllu(mg.read_conllu(file), copy)
+        write_conllu_columns(read_conllu_columns(file), copy)
         assert copy.read_bytes() == file.read_bytes(), file.name
+        assert mg.read_conllu(file).to_conllu().encode() == file.read_bytes(), file.name

@@ -12,7 +12,7 @@ import pytest
 from learn_world import Toys, a_run, assert_same_arrays, finished
 
 import marginalia as mg
-from marginalia.corpus import convert, read_conllu, validate, write_conll
+from marginalia.corpus import convert, read_conllu_columns, validate, write_conll
 from marginalia.evaluate import evaluate
 
 LEARNERS = ["perceptron", "arow", "crf", "maxent"]
@@ -157,7 +157,7 @@ def test_conllu_has_documents(tmp_path: Path) -> None:
     run = a_run(path, unit="document", passes=2)
     assert (run.data.units, run.data.sentences) == (3, 6)
     finished(run)
-    sentences = list(read_conllu(path))
+    sentences = list(read_conllu_columns(path))
     assert [t.labels for t in run.model().tag_all(sentences)] == [("NOUN",), ("VERB",)] * 3
 
 

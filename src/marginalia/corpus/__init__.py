@@ -1,4 +1,4 @@
-"""Sentences and spans; readers and writers of the usual formats; label schemes.
+"""Sentences and spans; documents with trees; readers and writers of the usual formats; label schemes.
 
 The names below are loaded when first used: tagging a column file needs no other reader.
 """
@@ -13,8 +13,10 @@ if TYPE_CHECKING:
     from .candidates import CandidateArrays
     from .coder import EncodedLabels, encode_labels
     from .conll import read_conll, write_conll
-    from .conllu import read_conllu, write_conllu
+    from .conllu import read_conllu_columns, write_conllu_columns
     from .crfsuite import read_crfsuite, write_crfsuite
+    from .document import Document, ParsedSentence
+    from .document_reader import iterate_conllu, read_conllu
     from .formats import FORMATS, Format, format_of
     from .jsonl import Misaligned, MisalignedError, read_jsonl, write_jsonl
     from .plain import read_plain, read_segmented, write_plain, write_segmented
@@ -31,19 +33,23 @@ if TYPE_CHECKING:
         spans_of,
         validate,
     )
+    from .words import EmptyNode, MultiwordToken, Word
 
 _HOMES = {
     "blocks": "Block pack read_blocks",
     "candidates": "CandidateArrays",
     "coder": "EncodedLabels encode_labels",
     "conll": "read_conll write_conll",
-    "conllu": "read_conllu write_conllu",
+    "conllu": "read_conllu_columns write_conllu_columns",
     "crfsuite": "read_crfsuite write_crfsuite",
+    "document": "Document ParsedSentence",
+    "document_reader": "iterate_conllu read_conllu",
     "formats": "FORMATS Format format_of",
     "jsonl": "Misaligned MisalignedError read_jsonl write_jsonl",
     "plain": "read_plain read_segmented write_plain write_segmented",
     "records": "Sentence Span",
     "schemes": "SCHEMES Problem Scheme convert detect labels_of legal_transitions repair spans_of validate",
+    "words": "EmptyNode MultiwordToken Word",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 
@@ -52,24 +58,31 @@ __all__ = [
     "SCHEMES",
     "Block",
     "CandidateArrays",
+    "Document",
+    "EmptyNode",
     "EncodedLabels",
     "Format",
     "Misaligned",
     "MisalignedError",
+    "MultiwordToken",
+    "ParsedSentence",
     "Problem",
     "Scheme",
     "Sentence",
     "Span",
+    "Word",
     "convert",
     "detect",
     "encode_labels",
     "format_of",
+    "iterate_conllu",
     "labels_of",
     "legal_transitions",
     "pack",
     "read_blocks",
     "read_conll",
     "read_conllu",
+    "read_conllu_columns",
     "read_crfsuite",
     "read_jsonl",
     "read_plain",
@@ -78,7 +91,7 @@ __all__ = [
     "spans_of",
     "validate",
     "write_conll",
-    "write_conllu",
+    "write_conllu_columns",
     "write_crfsuite",
     "write_jsonl",
     "write_plain",

@@ -18,6 +18,7 @@ class Format(NamedTuple):
     home: str
     options: tuple[str, ...] = ()  # what its reader takes, beside the columns
     labelled: bool = True  # whether it has a place for labels
+    functions: str = ""  # what follows read_ and write_ in their names, if not the name
 
     @property
     def read(self) -> Callable[..., Iterator[Sentence]]:
@@ -32,14 +33,16 @@ class Format(NamedTuple):
         return writer
 
     def _function(self, verb: str) -> Any:
-        return getattr(import_module(f"marginalia.corpus.{self.home}"), f"{verb}_{self.name}")
+        return getattr(
+            import_module(f"marginalia.corpus.{self.home}"), f"{verb}_{self.functions or self.name}"
+        )
 
 
 FORMATS: dict[str, Format] = {
     format.name: format
     for format in (
         Format("conll", "conll", ("separator", "comments")),
-        Format("conllu", "conllu"),
+        Format("conllu", "conllu", functions="conllu_columns"),
         Format("jsonl", "jsonl", ("tokenizer", "misaligned")),
         Format("plain", "plain", ("tokenizer",), labelled=False),
         Format("segmented", "plain", ("tag_separator",)),

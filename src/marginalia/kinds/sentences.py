@@ -140,7 +140,7 @@ def _features(saved: SavedModel) -> tuple[str, ...]:
 
 
 def _conllu_features(saved: SavedModel) -> tuple[str, ...]:
-    from marginalia.corpus.conllu import FIELDS
+    from marginalia.corpus.conllu_lines import FIELDS
 
     known = {"word", *FIELDS}
     # A model's first column has its words, whatever it is called.
@@ -152,7 +152,7 @@ def _conllu_features(saved: SavedModel) -> tuple[str, ...]:
 
 
 def _conllu_label(label: str) -> str:
-    from marginalia.corpus.conllu import FIELDS
+    from marginalia.corpus.conllu_lines import FIELDS
 
     if label in FIELDS[1:] or label.startswith("misc."):
         return label
