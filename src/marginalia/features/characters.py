@@ -20,9 +20,12 @@ _CHUNK = re.compile(r"\S+")
 _HIDDEN = re.compile(r"[\s\0-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
-def character_columns(text: str) -> list[list[str]]:
-    """The columns of all characters of a text, in the order of `COLUMNS`; each has one value a character."""
-    chars = list(_HIDDEN.sub(_shown, text))
+def character_columns(text: str, breaks: bool = False) -> list[list[str]]:
+    """The columns of all characters of a text, in the order of `COLUMNS`; each has one value a character.
+
+    `breaks`: whether ends of lines differ from other white space.
+    """
+    chars = list(_HIDDEN.sub(_shown if breaks else _unbroken, text))
     size = len(chars)
     chunk, place, before, after = ([_NONE] * size for _ in range(4))
     found = [(m.start(), m.end()) for m in _CHUNK.finditer(text)]
@@ -44,6 +47,10 @@ def _shown(match: re.Match[str]) -> str:
     if char.isspace():
         return BREAK if char in "\n\r\u2028\u2029" else BLANK
     return CONTROL
+
+
+def _unbroken(match: re.Match[str]) -> str:
+    return BLANK if match[0].isspace() else CONTROL
 
 
 def _named(chunk: str) -> str:

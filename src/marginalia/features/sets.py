@@ -28,6 +28,7 @@ SETS = (
     "segments",
     "segments-rich",
     "ud-characters",
+    "ud-multiword",
     "ud-tags",
     "ud-features",
     "ud-lemmas",

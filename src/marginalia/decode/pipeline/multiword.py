@@ -1,0 +1,61 @@
+"""Multiword tokens: which tokens of the text stand for several words, and for which.
+
+A split is one edit script a word (corpus/edit_scripts.py), with blanks between them: `k;0;3;0; =n't` makes
+`do` and `n't` of `don't`. A chain without transitions chooses one of those seen, or none, for each token; a form
+that was always split in one way in training is split so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from marginalia.corpus.edit_scripts import WHOLE, apply_script, edit_script
+from marginalia.decode.pipeline.parts import MULTIWORD, LabelPart
+from marginalia.errors import ModelError
+from marginalia.model import SavedModel
+
+UNSPLIT = "-"
+
+
+class MultiwordSplitter(LabelPart):
+    """Splits tokens into words. `known` has the words of forms that are split in one way only."""
+
+    def __init__(self, saved: SavedModel, known: Sequence[str] = ()) -> None:
+        super().__init__(MULTIWORD, saved)
+        rows = [line.split("\t") for line in known]
+        if any(len(row) != 2 for row in rows):
+            raise ModelError("the part 'multiword' has a damaged table.")
+        self._known = {form: tuple(words.split(" ")) for form, words in rows}
+
+    def words(self, forms: list[str], lengths: Sequence[int]) -> list[tuple[str, ...]]:
+        """The words of each token of sentences; one, itself, of most."""
+        found = []
+        for form, label in zip(forms, self.labels({"word": forms}, lengths), strict=True):
+            known = self._known.get(form)
+            found.append(known or split_by(form, label) or (form,))
+        return found
+
+
+def split_script(form: str, words: Sequence[str]) -> str | None:
+    """The label by which a form is split into words; None if there is none."""
+    if any(" " in word for word in words):
+        return None
+    shared = [_overlap(form, word) for word in words]
+    pivot = shared.index(max(shared))  # the word that is most of the form; the others are as they are
+    scripts = [edit_script(form, word) if i == pivot else WHOLE + word for i, word in enumerate(words)]
+    label = " ".join(scripts)
+    return label if split_by(form, label) == tuple(words) else None
+
+
+def split_by(form: str, label: str) -> tuple[str, ...] | None:
+    """The words that a label makes of a form; None if it leaves it whole or does not fit."""
+    if label == UNSPLIT:
+        return None
+    words = tuple(apply_script(form, script) for script in label.split(" "))
+    return None if any(not word for word in words) else words  # type: ignore[return-value]
+
+
+def _overlap(form: str, word: str) -> int:
+    low, other = form.lower(), word.lower()
+    size = max((n for n in range(1, len(other) + 1) if other[:n] in low), default=0)
+    return max(size, max((n for n in range(1, len(other) + 1) if other[-n:] in low), default=0))

@@ -1,0 +1,5 @@
+"""Training of pipelines from treebanks (docs/ud.md)."""
+
+from marginalia.learn.pipeline.training import PartProgress, PipelineTraining
+
+__all__ = ["PartProgress", "PipelineTraining"]
