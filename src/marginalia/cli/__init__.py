@@ -22,6 +22,7 @@ from marginalia.errors import Interrupted, MarginaliaError
 VERBS = (
     "train",
     "tag",
+    "parse",
     "eval",
     "rerank",
     "calibrate",
@@ -32,6 +33,7 @@ VERBS = (
     "export",
     "convert",
     "casing",
+    "models",
     "demo",
 )
 
@@ -40,6 +42,7 @@ examples:
   marginalia demo                                    see it work in a few seconds
   marginalia train train.txt -o model.mg --task ner --dev dev.txt
   marginalia tag model.mg < input.txt > output.txt
+  marginalia parse en --text "Raw text to words, tags and trees."
   marginalia VERB --help                             all options of a verb
 """
 

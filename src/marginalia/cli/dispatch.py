@@ -16,6 +16,11 @@ def opened(verb: str, args: argparse.Namespace) -> tuple[Any, OutputKind[Any]]:
     from marginalia.kinds import kind_of, load
 
     model = load(args.model)
+    if model.kind == "pipeline":
+        raise UsageError(
+            f"{verb}: {args.model} is a pipeline of several models. It goes with parse, eval, inspect, shrink, "
+            "calibrate and train --start."
+        )
     kind = kind_of(model.saved.structure)
     check_verb(kind, verb, args)
     return model, kind

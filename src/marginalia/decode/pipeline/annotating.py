@@ -2,19 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import pairwise
-from typing import Any
+from collections.abc import Mapping, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any
 
+from marginalia.corpus.conllu import set_key
 from marginalia.corpus.document import ParsedSentence
 from marginalia.corpus.words import Word
 from marginalia.decode.pipeline.lemmas import Lemmatizer
-from marginalia.decode.pipeline.parts import EMPTY, LEMMAS, PARSER, TAG_COLUMNS, TAGS, LabelPart
+from marginalia.decode.pipeline.parts import (
+    EMPTY,
+    LEMMAS,
+    MULTIWORD,
+    PARSER,
+    TAG_COLUMNS,
+    TAGS,
+    TOKENS,
+    LabelPart,
+)
 from marginalia.errors import ModelError
 from marginalia.features.lexicon import TagLexicon
 from marginalia.model.bundle import Bundle
 
+if TYPE_CHECKING:
+    from marginalia.decode.explanation import Explanation
+    from marginalia.decode.tagger import Tagger
+
 LEXICON = "lexicon"
+_TRIED = 200  # outputs among which an alternative is sought
+_KNOWN = (TOKENS, MULTIWORD, LEMMAS, PARSER)
 Columns = dict[str, list[str]]
 
 
@@ -27,6 +43,7 @@ class Annotator:
         self.tags = [LabelPart(name, parts[name]) for name in names]
         self.lexicon = lexicon_of(tables.get(LEXICON, ()))
         self.lemmas = Lemmatizer(parts[LEMMAS], tables.get(LEMMAS, ())) if LEMMAS in parts else None
+        self.added = [LabelPart(name, parts[name]) for name in parts if name not in (*names, *_KNOWN)]
         self.parser: Any = None
         if PARSER in parts:
             from marginalia.decode.pipeline.trees import TreePart  # many pipelines stop before
@@ -53,8 +70,10 @@ class Annotator:
         elif self.lemmas is not None:
             columns["lemma"] = self.lemmas.lemmas(columns)
         _write_columns(words, columns)
+        for part in self.added:
+            self._write_added(part, words, columns, lengths)
         if "trees" not in given:
-            self._write_trees(sentences, words, columns, lengths)
+            self._write_trees(words, columns, lengths)
 
     def tagged(self, words: Sequence[Word], lengths: Sequence[int], given: bool) -> Columns:
         """The columns of words up to their tags: predicted, or as they are."""
@@ -85,15 +104,22 @@ class Annotator:
         explained: dict[str, Any] = {}
         for part in self.tags:
             needed = {name: columns[name] for name in part.tagger.feature_columns}
-            explained[part.name] = part.tagger.explain(needed).tokens[word.id - 1]
+            explained[part.name] = explain_label(part.tagger, needed, word.id - 1)
         if self.parser is not None:
             columns["lemma"] = [one.lemma for one in words]
             explained[PARSER] = self.parser.explain(columns, word.id)
         return explained
 
-    def _write_trees(
-        self, sentences: Sequence[ParsedSentence], words: Sequence[Word], columns: Columns, lengths: list[int]
+    def _write_added(
+        self, part: LabelPart, words: Sequence[Word], columns: Columns, lengths: list[int]
     ) -> None:
+        """Labels of a part that was added, such as one of entities, go into MISC under its name."""
+        pos = columns.get("xpos") or columns.get("upos") or [EMPTY] * len(words)
+        labels = part.labels({"pos": pos, "form": columns["word"], **columns}, lengths)
+        for word, label in zip(words, labels, strict=True):
+            word.misc = set_key(word.misc, part.name, label)
+
+    def _write_trees(self, words: Sequence[Word], columns: Columns, lengths: list[int]) -> None:
         if self.parser is None:
             for word in words:
                 word.head, word.deprel = None, EMPTY
@@ -116,3 +142,12 @@ def lexicon_of(lines: Sequence[str]) -> TagLexicon:
     if any(len(row) != 2 for row in rows):
         raise ModelError("the lexicon of the pipeline is damaged.")
     return TagLexicon({form: tags for form, tags in rows})
+
+
+def explain_label(tagger: Tagger, sentence: Mapping[str, list[str]], token: int) -> Explanation:
+    """Why a token has its label, and not that of the best output in which it has another one."""
+    outputs = tagger.iter_nbest(sentence)
+    first = next(outputs)
+    others = (one for one in islice(outputs, _TRIED) if one.labels[token] != first.labels[token])
+    other = next(others, None)
+    return tagger.explain(sentence, against=None if other is None else list(other.labels))

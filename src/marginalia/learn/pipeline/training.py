@@ -23,6 +23,7 @@ from marginalia.decode.pipeline.parts import (
     LabelPart,
     joined_label,
 )
+from marginalia.decode.structures import STRUCTURES
 from marginalia.errors import DataError, SettingsError
 from marginalia.features.lexicon import TagLexicon, count_tags, held_out_column
 from marginalia.learn.pipeline import examples
@@ -53,7 +54,8 @@ class PipelineTraining:
     has the parts that are there at any time.
 
     `parts`: which to train, of those that the treebank has data for; the others are as in the bundle `start`.
-    `settings` are those of parts: `{"tags.passes": 5}`.
+    `add` are models of other tasks that label words, which become parts of these names. `settings` are those
+    of parts: `{"tags.passes": 5}`.
     """
 
     def __init__(
@@ -63,6 +65,7 @@ class PipelineTraining:
         *,
         parts: Sequence[str] = (),
         start: Bundle | None = None,
+        add: Mapping[str, SavedModel] | None = None,
         seed: int = 1,
         threads: int = 1,
         settings: Mapping[str, Any] | None = None,
@@ -76,7 +79,7 @@ class PipelineTraining:
         self._seed, self._threads = seed, threads
         self._given = split_settings(settings or {})
         self._parts = tuple(parts) or PARTS
-        self._made: dict[str, SavedModel] = {}
+        self._made: dict[str, SavedModel] = dict(_checked_additions(add or {}))
         self._tables: dict[str, tuple[str, ...]] = {}
         self._about: dict[str, Any] = {}
         self._start, self._current = start, None
@@ -257,3 +260,12 @@ class PipelineTraining:
                 raise Stopped
         self._made[name] = training.model().saved
         self._current = None
+
+
+def _checked_additions(add: Mapping[str, SavedModel]) -> Mapping[str, SavedModel]:
+    for name, model in add.items():
+        if name in PARTS or name.startswith(TAGS) or not name.replace("-", "").isidentifier():
+            raise SettingsError(f"add: found the name '{name}', expected one that no part has, such as entities.")
+        if STRUCTURES[model.structure].kind != "labels":
+            raise SettingsError(f"add: the model '{name}' gives no labels to words.")
+    return add
