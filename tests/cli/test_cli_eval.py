@@ -209,3 +209,40 @@ class TestMistakes:
         assert "expected one of the columns" in run(*words, "--columns", COLUMNS, "--label", "x")[2]
         assert "--tokenizer is for" in run(*words, "--tokenizer", "words")[2]
         assert run(*words, "--mode", "loose")[0] == 2
+
+
+class TestTreebanks:
+    ROWS = "1\tde\tde\tADP\tIN\t_\t2\tcase\t_\t_\n2\tmar\tmar\tNOUN\tNN\t_\t0\troot\t_\t_\n\n"
+
+    @pytest.fixture
+    def words(self, tmp_path: Path) -> tuple[object, ...]:
+        (tmp_path / "gold.conllu").write_text(self.ROWS * 2)
+        (tmp_path / "pred.conllu").write_text(self.ROWS + self.ROWS.replace("\tcase", "\tdet"))
+        return "eval", "--gold", tmp_path / "gold.conllu", "--pred", tmp_path / "pred.conllu"
+
+    def test_two_conllu_files_give_the_table(self, run: Run, words: tuple[object, ...]) -> None:
+        code, out, _ = run(*words)
+        assert code == 0
+        assert out.startswith("Metric     | Precision |    Recall |  F1 Score | AligndAcc\n")
+        assert "\nLAS        |     75.00 |     75.00 |     75.00 |     75.00\n" in out
+        found = json.loads(run(*words, "--json", "--bootstrap", "20")[1])
+        assert (found["mode"], found["metrics"]["UAS"]["f1"]) == ("conll18", 100)
+        assert found["metrics"]["LAS"]["interval"] == [50, 100]
+
+    def test_a_label_asks_for_labels(self, run: Run, words: tuple[object, ...]) -> None:
+        assert json.loads(run(*words, "--json", "--label", "deprel")[1])["accuracy"] == 75
+        assert json.loads(run(*words, "--json", "--format", "conllu")[1])["mode"] == "conll18"
+        assert json.loads(run(*words, "--json", "--structure", "chain")[1])["mode"] == "tags"
+
+    def test_options_of_labels_are_refused(self, run: Run, words: tuple[object, ...]) -> None:
+        for flags in (("--compare", words[2]), ("--confusion",), ("--mode", "strict"), ("--known", words[2])):
+            code, _, err = run(*words, *flags)
+            assert (code, f"{flags[0]} is about labels" in err) == (2, True)
+
+    def test_other_texts_are_located(self, run: Run, words: tuple[object, ...]) -> None:
+        Path(str(words[4])).write_text(self.ROWS + self.ROWS.replace("\tmar\tm", "\tmal\tm"))
+        code, _, err = run(*words)
+        assert code == 1
+        assert f"{words[4]}:4: the texts differ: behind 'demardema'" in err
+        Path(str(words[4])).write_text(self.ROWS.replace("\t0\t", "\t1\t"))
+        assert f"{words[4]}:1:18: found a cycle, expected a tree: 1 → 2 → 1" in run(*words)[2]

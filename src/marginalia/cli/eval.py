@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _DESCRIPTION = """\
 Score a model on labelled data, or a file of predictions against a gold file with the same tokens.
+Two CoNLL-U files without --label get the table of CoNLL 2018: tokens, tags, lemmas and trees.
 Spans are scored as the CoNLL script conlleval does (labels that spell no spans: accuracy), or
 strictly by a label scheme. Labels are in the last column unless --label says otherwise; those of
 --pred and --compare always are."""
@@ -33,6 +34,7 @@ _EXAMPLES = """\
   marginalia eval model.mg test.txt --known train.txt --bootstrap 1000 --json
   marginalia eval calibrated.mg test.txt --reliability --reliability-plot reliability.svg
   marginalia eval --gold test.txt --pred old.txt --compare new.txt --mode strict
+  marginalia eval --gold test.conllu --pred parsed.conllu
 """
 
 
@@ -96,6 +98,9 @@ def run(args: argparse.Namespace) -> int:
     must_exist(files)
     with seekable(files) as paths:
         places = dict(zip(files, paths, strict=True))
+        if _of_treebanks(args):
+            _show_treebank(args, places)
+            return 0
         found = evaluate(args, places)
     if args.reliability_plot:
         from marginalia.cli.plot import plot_reliability
@@ -129,6 +134,34 @@ def evaluate(args: argparse.Namespace, places: dict[str, str]) -> Evaluated:
     model = with_dictionaries(model, args, layout)
     asked = replace(asked, constraints=constraints_of(args))
     return evaluation.evaluate_model(kind, model, args.test, layout, asked)
+
+
+def _of_treebanks(args: argparse.Namespace) -> bool:
+    """Whether whole analyses are compared: two CoNLL-U files, and nothing says which labels are meant."""
+    if not args.gold or args.label or args.columns or args.structure:
+        return False
+    if args.format:
+        return bool(args.format == "conllu")
+    from marginalia.corpus.formats import format_of
+
+    return all(format_of(name).name == "conllu" for name in (args.gold, args.pred))
+
+
+def _check_treebanks(args: argparse.Namespace) -> None:
+    """Options that are about labels need to know which."""
+    given = {"--compare": args.compare, "--known": args.known, "--scheme": args.scheme}
+    given |= {"--confusion": args.confusion, "--mode": args.mode != "conlleval"}
+    if wrong := [flag for flag, value in given.items() if value]:
+        raise UsageError(
+            f"{wrong[0]} is about labels: with CoNLL-U files say which by --label, such as upos."
+        )
+
+
+def _show_treebank(args: argparse.Namespace, places: dict[str, str]) -> None:
+    from marginalia.kinds.treebanks import evaluate_treebanks
+
+    report = evaluate_treebanks(args.gold, args.pred, bootstrap=args.bootstrap, places=places)
+    print(json.dumps(report.to_json(), ensure_ascii=False) if args.json else report.to_text().rstrip("\n"))
 
 
 def _kind(args: argparse.Namespace) -> OutputKind[Any]:
@@ -198,7 +231,9 @@ def _check(args: argparse.Namespace) -> None:
         from marginalia.cli.plot import check_plot
 
         check_plot(args.reliability_plot, [args.model, args.test])
-    if by_files and _same(args.gold, args.pred) and not args.label:
+    if _of_treebanks(args):
+        _check_treebanks(args)
+    elif by_files and _same(args.gold, args.pred) and not args.label:
         raise UsageError("gold and predictions are the same file: say with --label which column is gold.")
 
 

@@ -67,8 +67,10 @@ def read_sentence_lines(source: Source) -> Iterator[SentenceLines]:
         reader.add(number, line)
     if reader.found.rows:
         yield reader.sentence()
-    elif reader.found.comments or reader.found.others:
+    elif reader.found.comments:
         reader.fail("found comments without a sentence, expected words after them")
+    elif reader.found.others:
+        reader.fail("found the file's end, expected a word")
 
 
 class _Reader:

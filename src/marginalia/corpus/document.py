@@ -38,7 +38,7 @@ class ParsedSentence:
     comments: list[str] = field(default_factory=list)
     text: str = ""
     start: int = 0
-    line: int = 0
+    line: int = field(default=0, compare=False)
     layout: Layout | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:

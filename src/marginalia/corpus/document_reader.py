@@ -66,7 +66,8 @@ def _made(lines: SentenceLines) -> ParsedSentence:
 def _head(lines: SentenceLines, word: int, head: str) -> int:
     if not _NUMBER.fullmatch(head):
         expected = f"_ or a number from 0 to {len(lines.rows)}"
-        lines.fail(f"found head {head!r}, expected {expected}", lines.places[word], _HEAD)
+        shown = head if len(head) <= 20 else f"{head[:20]}…"
+        lines.fail(f"found head {shown!r}, expected {expected}", lines.places[word], _HEAD)
     return int(head)
 
 

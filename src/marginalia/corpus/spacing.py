@@ -24,12 +24,17 @@ _UNSPACED = re.compile(
 
 
 def writes_spaces(forms: Iterable[str]) -> bool | None:
-    """Whether a language puts blanks between words, by the script of most letters; None without letters."""
-    text = "".join(forms)
-    letters = sum(map(str.isalpha, text))
-    # Vowel signs of Thai and others are no letters, so a text may have more of these signs than letters.
-    unspaced = len(_UNSPACED.findall(text))
-    return 2 * unspaced <= max(letters, unspaced) if letters or unspaced else None
+    """Whether a language puts blanks between words, by the script of its words; None if none has letters.
+
+    A third of words in scripts without blanks decides: names and terms of other scripts stand among them.
+    """
+    words = unspaced = 0
+    for form in forms:
+        if _UNSPACED.search(form):
+            words, unspaced = words + 1, unspaced + 1
+        elif any(map(str.isalpha, form)):
+            words += 1
+    return 3 * unspaced < words if words else None
 
 
 def encode_spaces(text: str) -> str:
@@ -236,7 +241,7 @@ def _unmark(token: Token, surface: str) -> None:
 def _mark(token: Token, actual: str, expected: str) -> None:
     if actual == expected:
         return
-    if not actual and expected != _PARAGRAPH:
+    if not actual:
         _set(token, _SPACE_AFTER, "No")
     else:
         _set(token, _SPACES_AFTER, encode_spaces(actual))

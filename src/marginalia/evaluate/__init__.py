@@ -6,6 +6,8 @@ files or prints.
 """
 
 from marginalia.evaluate.classes import ClassReport, score_classes
+from marginalia.evaluate.conll18 import score_treebank
+from marginalia.evaluate.conll18_report import MetricScore, TreebankReport
 from marginalia.evaluate.ranking import RankingReport, reciprocal_ranks, score_ranking
 from marginalia.evaluate.reliability import Reliability, reliability, right_spans
 from marginalia.evaluate.report import Confused, Report, TypeScore
@@ -19,16 +21,20 @@ from marginalia.evaluate.significance import (
     compare,
     mcnemar,
 )
+from marginalia.evaluate.word_alignment import Treebank
 
 __all__ = [
     "ClassReport",
     "Comparison",
     "Confused",
     "McNemar",
+    "MetricScore",
     "Randomisation",
     "RankingReport",
     "Reliability",
     "Report",
+    "Treebank",
+    "TreebankReport",
     "TypeScore",
     "approximate_randomisation",
     "bootstrap_interval",
@@ -41,5 +47,6 @@ __all__ = [
     "score_classes",
     "score_ids",
     "score_ranking",
+    "score_treebank",
     "sentence_counts",
 ]
