@@ -35,6 +35,7 @@ _EXAMPLES = """\
   marginalia eval calibrated.mg test.txt --reliability --reliability-plot reliability.svg
   marginalia eval --gold test.txt --pred old.txt --compare new.txt --mode strict
   marginalia eval --gold test.conllu --pred parsed.conllu
+  marginalia eval pipeline.mg test.conllu --given tokens
 """
 
 
@@ -74,6 +75,11 @@ def add_parser(verbs: Verbs) -> None:
         "--reliability-plot", metavar="FILE", help="the same as a picture, .svg or .png (needs matplotlib)"
     )
     parser.add_argument("--confusion", action="store_true", help="all confused label pairs, not just ten")
+    parser.add_argument(
+        "--given",
+        metavar="NAMES",
+        help="pipelines: what of TEST is given, tokens or tokens,tags (default: nothing, its raw text is parsed)",
+    )
     add_hypotheses(parser)
     add_constraints(parser)
     add_dictionary(parser)
@@ -98,6 +104,13 @@ def run(args: argparse.Namespace) -> int:
     must_exist(files)
     with seekable(files) as paths:
         places = dict(zip(files, paths, strict=True))
+        if (pipeline := _pipeline(args)) is not None:
+            from marginalia.cli.eval_pipeline import show_scores
+
+            show_scores(pipeline, args, places[args.test])
+            return 0
+        if args.given is not None:
+            raise UsageError("--given is for pipelines (train --task ud).")
         if _of_treebanks(args):
             _show_treebank(args, places)
             return 0
@@ -108,6 +121,16 @@ def run(args: argparse.Namespace) -> int:
         plot_reliability(found.reliabilities, args.reliability_plot, args.model)
     show(args, found)
     return 0
+
+
+def _pipeline(args: argparse.Namespace) -> Any:
+    """The model, if it is a pipeline."""
+    if not args.model:
+        return None
+    from marginalia.kinds import load
+
+    model = load(args.model)
+    return model if model.kind == "pipeline" else None
 
 
 def evaluate(args: argparse.Namespace, places: dict[str, str]) -> Evaluated:

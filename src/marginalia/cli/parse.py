@@ -93,7 +93,18 @@ def pieces(args: argparse.Namespace, pipeline: Pipeline, inputs: Iterable[str]) 
         return
     from marginalia.corpus.rendering import render
 
-    yield from render(documents, args.to)
+    yield from render((sentence for document in documents for sentence in _placed(document)), args.to)
+
+
+def _placed(document: Any) -> list[ParsedSentence]:
+    """Sentences with their places in the whole text, of which the document may be a part."""
+    start = getattr(document, "start", 0)
+    for sentence in document.sentences if start else ():
+        sentence.start += start
+        for row in (*sentence.words, *sentence.multiword):
+            row.start, row.end = row.start + start, row.end + start
+    sentences: list[ParsedSentence] = document.sentences
+    return sentences
 
 
 def _documents(args: argparse.Namespace, pipeline: Pipeline, inputs: Iterable[str]) -> Iterator[Any]:

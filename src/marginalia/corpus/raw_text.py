@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 from ..errors import DataError
@@ -32,8 +32,13 @@ def paragraph_spans(text: str) -> list[tuple[int, int]]:
 def read_text(source: Source, part: int = PART) -> Iterator[str]:
     """A text in parts of about this many characters or more, each of whole paragraphs with the white space
     behind them; all parts together are the text, without a byte order mark."""
+    return cut_text(_decoded(source, part), part)
+
+
+def cut_text(blocks: Iterable[str], part: int = PART) -> Iterator[str]:
+    """The same of a text in memory, in blocks."""
     pending = ""
-    for block in _decoded(source, part):
+    for block in _sliced(blocks, part):
         pending += block
         if len(pending) < part:
             continue
@@ -43,6 +48,10 @@ def read_text(source: Source, part: int = PART) -> Iterator[str]:
             pending = pending[cut:]
     if pending:
         yield pending
+
+
+def _sliced(blocks: Iterable[str], size: int) -> Iterator[str]:
+    return (block[at : at + size] for block in blocks for at in range(0, len(block), size))
 
 
 def check_text(text: str, file: str | None = None) -> None:

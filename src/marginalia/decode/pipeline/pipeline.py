@@ -8,13 +8,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from marginalia.corpus.document import Document, ParsedSentence
-from marginalia.corpus.raw_text import PART, check_text, paragraph_spans, read_text
+from marginalia.corpus.raw_text import PART, check_text, cut_text, paragraph_spans, read_text
 from marginalia.corpus.streams import Source
 from marginalia.decode.pipeline.annotating import Annotator
 from marginalia.decode.pipeline.multiword import MultiwordSplitter
-from marginalia.decode.pipeline.parts import MULTIWORD, PARSER, TOKENS
+from marginalia.decode.pipeline.parts import MULTIWORD, TOKENS
 from marginalia.decode.pipeline.tokens import TokenFinder
-from marginalia.decode.pipeline.placed_words import words_of_text
+from marginalia.decode.pipeline.placed_words import words_of_paragraphs
 from marginalia.decode.threads import in_order
 from marginalia.errors import ModelError, SettingsError
 from marginalia.model.bundle import Bundle
@@ -59,7 +59,15 @@ class Pipeline:
 
     def parse_parts(self, source: Source, threads: int = 1, part: int = PART) -> Iterator[ParsedDocument]:
         """A text of any size, part by part, each of whole paragraphs. Offsets go on from part to part."""
-        numbered = enumerate(_placed(read_text(source, part)))
+        return self._numbered(read_text(source, part), threads)
+
+    def parse_long(self, text: str, threads: int = 1) -> Iterator[ParsedDocument]:
+        """The same of a text in memory."""
+        check_text(text)
+        return self._numbered(cut_text([text]), threads)
+
+    def _numbered(self, parts: Iterable[str], threads: int) -> Iterator[ParsedDocument]:
+        numbered = enumerate(part for part in parts if part)
         start, sentences = 0, 0
         for document in in_order(self._part, numbered, threads):
             document.start = start
@@ -141,11 +149,10 @@ class Pipeline:
             raise ModelError("this pipeline has no part 'tokens': give it tokens (--given tokens).")
         paragraphs = [(i, *span) for i, text in enumerate(texts) for span in paragraph_spans(text)]
         found = self._tokens.sentences([texts[i][start:end] for i, start, end in paragraphs])
+        placed = [(texts[i], start) for i, start, _ in paragraphs]
         sentences: list[list[ParsedSentence]] = [[] for _ in texts]
-        for (i, start, _), own in zip(paragraphs, found, strict=True):
-            made = words_of_text(texts[i], start, own, self._multiword)
-            if made:
-                made[0].comments[:0] = ["# newpar"] if sentences[i] else ["# newdoc", "# newpar"]
+        for (i, _, _), made in zip(paragraphs, words_of_paragraphs(placed, found, self._multiword), strict=True):
+            made[0].comments[:0] = ["# newpar"] if sentences[i] else ["# newdoc", "# newpar"]
             sentences[i] += made
         return sentences
 
@@ -190,10 +197,6 @@ def check_given(given: Iterable[str]) -> frozenset[str]:
     if unknown := [name for name in listed if name not in GIVEN]:
         raise SettingsError(f"given: found '{unknown[0]}', expected some of {', '.join(GIVEN)}.")
     return frozenset((*listed, "tokens"))
-
-
-def _placed(parts: Iterable[str]) -> Iterator[str]:
-    return (part for part in parts if part)
 
 
 def _groups(texts: Iterable[str]) -> Iterator[list[str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from marginalia.corpus.document import ParsedSentence
 from marginalia.corpus.words import MultiwordToken, Word
@@ -11,19 +11,27 @@ from marginalia.decode.pipeline.multiword import MultiwordSplitter
 Spans = list[tuple[int, int]]
 
 
-def words_of_text(
-    text: str, start: int, sentences: Sequence[Spans], splitter: MultiwordSplitter | None
-) -> list[ParsedSentence]:
-    """The sentences of a paragraph that begins at the character `start`, their tokens split into words."""
-    forms = [_form(text[start + b : start + e]) for tokens in sentences for b, e in tokens]
-    lengths = [len(tokens) for tokens in sentences]
+def words_of_paragraphs(
+    paragraphs: Sequence[tuple[str, int]], found: Sequence[list[Spans]], splitter: MultiwordSplitter | None
+) -> Iterator[list[ParsedSentence]]:
+    """The sentences of each paragraph, given by a text and where in it the paragraph begins, with their tokens
+    split into words."""
+    forms = [
+        _form(text[start + b : start + e])
+        for (text, start), sentences in zip(paragraphs, found, strict=True)
+        for tokens in sentences
+        for b, e in tokens
+    ]
+    lengths = [len(tokens) for sentences in found for tokens in sentences]
     split = [(form,) for form in forms] if splitter is None else splitter.words(forms, lengths)
-    made, at = [], 0
-    for tokens in sentences:
-        end = at + len(tokens)
-        made.append(_sentence(text, start, tokens, forms[at:end], split[at:end]))
-        at = end
-    return made
+    at = 0
+    for (text, start), sentences in zip(paragraphs, found, strict=True):
+        made = []
+        for tokens in sentences:
+            end = at + len(tokens)
+            made.append(_sentence(text, start, tokens, forms[at:end], split[at:end]))
+            at = end
+        yield made
 
 
 def _form(surface: str) -> str:
