@@ -38,6 +38,8 @@ if TYPE_CHECKING:
         Count,
         Never,
         Only,
+        Parsed,
+        Parser,
         Reranker,
         Tagged,
         Tagger,
@@ -48,7 +50,7 @@ if TYPE_CHECKING:
     from marginalia.errors import DataError, MarginaliaError, ModelError, SettingsError
     from marginalia.features.dictionary import Dictionary
     from marginalia.learn import CorrectionReport, Labeler, Progress
-    from marginalia.trainable import ClassModel, Model, RerankModel, trainable
+    from marginalia.trainable import ClassModel, Model, ParseModel, RerankModel, trainable
 
     calibrate = trainable(_learn.calibrate)
     convert = trainable(_decode.convert)
@@ -83,6 +85,8 @@ _HOMES = {
         "Count",
         "Never",
         "Only",
+        "Parsed",
+        "Parser",
         "Reranker",
         "Tagged",
         "Tagger",
@@ -95,7 +99,7 @@ _HOMES = {
     "features.dictionary": ("Dictionary",),
     "kinds": ("load",),
     "learn": ("Labeler", "Progress", "CorrectionReport", "calibrate", "train"),
-    "trainable": ("ClassModel", "Model", "RerankModel"),
+    "trainable": ("ClassModel", "Model", "ParseModel", "RerankModel"),
 }
 _MAKE_MODELS = ("calibrate", "convert", "load", "train")
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
@@ -121,6 +125,9 @@ __all__ = [
     "Never",
     "Only",
     "ParsedSentence",
+    "ParseModel",
+    "Parsed",
+    "Parser",
     "Progress",
     "RerankModel",
     "Reranker",

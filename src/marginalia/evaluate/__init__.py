@@ -22,11 +22,13 @@ from marginalia.evaluate.significance import (
     mcnemar,
 )
 from marginalia.evaluate.word_alignment import Treebank
+from marginalia.evaluate.trees import LabelConfusion, TreeReport, score_trees
 
 __all__ = [
     "ClassReport",
     "Comparison",
     "Confused",
+    "LabelConfusion",
     "McNemar",
     "MetricScore",
     "Randomisation",
@@ -35,6 +37,7 @@ __all__ = [
     "Report",
     "Treebank",
     "TreebankReport",
+    "TreeReport",
     "TypeScore",
     "approximate_randomisation",
     "bootstrap_interval",
@@ -48,5 +51,6 @@ __all__ = [
     "score_ids",
     "score_ranking",
     "score_treebank",
+    "score_trees",
     "sentence_counts",
 ]
