@@ -26,6 +26,15 @@ def opened(verb: str, args: argparse.Namespace) -> tuple[Any, OutputKind[Any]]:
     return model, kind
 
 
+def pipeline_of(model: str | None) -> Any:
+    """The model of a verb if it is a pipeline, else None."""
+    from marginalia.kinds import load
+    from marginalia.model.built_in import model_path
+    from marginalia.model.file import is_bundle
+
+    return load(model) if model and is_bundle(model_path(model)) else None
+
+
 def check_verb(kind: OutputKind[Any], verb: str, args: argparse.Namespace) -> None:
     """An error with the reason if a kind of output has no such verb, or not an option that was given."""
     for refused, reason in kind.refusals.items():

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from marginalia.cli.arguments import UsageError, Verbs, add_reading, add_threads, natural, verb_parser
 from marginalia.cli.constraints import add_constraints, constraints_of
 from marginalia.cli.dictionaries import add_dictionary, with_dictionaries
-from marginalia.cli.dispatch import check_verb, opened
+from marginalia.cli.dispatch import check_verb, opened, pipeline_of
 from marginalia.cli.hypotheses import add_hypotheses, with_hypotheses
 from marginalia.cli.layouts import model_layout
 from marginalia.cli.reading import check_layout, given_options, must_exist, reader_arguments, seekable
@@ -104,7 +104,7 @@ def run(args: argparse.Namespace) -> int:
     must_exist(files)
     with seekable(files) as paths:
         places = dict(zip(files, paths, strict=True))
-        if (pipeline := _pipeline(args)) is not None:
+        if (pipeline := pipeline_of(args.model)) is not None:
             from marginalia.cli.eval_pipeline import show_scores
 
             show_scores(pipeline, args, places[args.test])
@@ -121,16 +121,6 @@ def run(args: argparse.Namespace) -> int:
         plot_reliability(found.reliabilities, args.reliability_plot, args.model)
     show(args, found)
     return 0
-
-
-def _pipeline(args: argparse.Namespace) -> Any:
-    """The model, if it is a pipeline."""
-    if not args.model:
-        return None
-    from marginalia.kinds import load
-
-    model = load(args.model)
-    return model if model.kind == "pipeline" else None
 
 
 def evaluate(args: argparse.Namespace, places: dict[str, str]) -> Evaluated:

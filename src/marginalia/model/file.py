@@ -100,6 +100,12 @@ def open_file(path: str | os.PathLike[str]) -> Opened:
         raise ModelError(f"{path}: {error}") from None
 
 
+def is_bundle(path: str | os.PathLike[str]) -> bool:
+    """Whether a file is a bundle, by its header alone."""
+    metadata, _, _ = read_header(mapped(path))
+    return metadata.get("format_version") == str(BUNDLE_VERSION)
+
+
 def open_bytes(data: bytes | memoryview) -> Opened:
     """What the bytes of a file hold."""
     metadata, header, body = read_header(memoryview(data))

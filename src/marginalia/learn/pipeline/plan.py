@@ -27,7 +27,6 @@ class PartRecipe:
     light: dict[str, Any] = field(default_factory=dict)
 
 
-_SPELLED = {"scheme": "none", "names": False}
 RECIPES: dict[str, PartRecipe] = {
     TOKENS: PartRecipe("ud-characters", "arow", settings={"passes": 8, "r": 10.0, "patience": 0}),
     MULTIWORD: PartRecipe("ud-multiword", "arow", settings={"passes": 6, "patience": 0}),
@@ -40,6 +39,7 @@ RECIPES: dict[str, PartRecipe] = {
         "ud-features", "arow", settings={"passes": 6, "r": 10.0, "patience": 0}, light={"passes": 4}
     ),
     LEMMAS: PartRecipe("ud-lemmas", "arow", settings={"passes": 6, "r": 10.0, "patience": 0}),
+    PARSER: PartRecipe("trees", structure="trees", settings={"passes": 10, "patience": 0}),
 }
 PARTS = (TOKENS, MULTIWORD, TAGS, LEMMAS, PARSER)
 """What `--part` may name."""
@@ -55,7 +55,8 @@ def recipe_for(
 ) -> Recipe:
     """The recipe of a part with the settings that a user gave for it. Without `edges` it has no transitions."""
     own = part_recipe(name)
-    settings = _SPELLED | own.settings | dict(given.get(name, {})) | (own.light if light else {})
+    settings = {"names": False, **({"scheme": "none"} if own.structure == "chain" else {})}
+    settings |= own.settings | dict(given.get(name, {})) | (own.light if light else {})
     learner = str(settings.pop("learner", own.learner))
     features = str(settings.pop("features", own.features))
     if learner != own.learner:

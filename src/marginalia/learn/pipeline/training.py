@@ -10,7 +10,8 @@ from typing import Any
 from marginalia.corpus.document import Document
 from marginalia.corpus.records import Sentence
 from marginalia.corpus.source import DataSource
-from marginalia.decode.pipeline.annotating import LEXICON
+from marginalia.corpus.tree_answers import HEAD
+from marginalia.decode.pipeline.annotating import LEXICON, Annotator
 from marginalia.decode.pipeline.lemmas import LEMMA_COLUMNS, Lemmatizer
 from marginalia.decode.pipeline.parts import (
     EMPTY,
@@ -35,6 +36,7 @@ from marginalia.learn.training import Progress, Training
 from marginalia.model import SavedModel
 from marginalia.model.bundle import Bundle
 
+DEPREL = "deprel"
 Stop = Callable[[], bool]
 Records = list[Sentence]
 
@@ -244,7 +246,39 @@ class PipelineTraining:
     def _train_parser(self) -> Iterator[PartProgress]:
         if not self._wants_trees:
             return
-        yield from ()
+        if not self._tagged:
+            yield from self._tag_by_start()
+        train = self._with_trees(self._tagged, self._train)
+        dev = None
+        if self._dev is not None and has_trees(self._dev):
+            dev = self._with_trees(self._dev_tagged or self._dev_records(), self._dev)
+        yield from self._run(PARSER, train, dev, DEPREL)
+
+    def _tag_by_start(self) -> Iterator[PartProgress]:
+        """Tags of training data for a parser that is trained alone: by jack-knifing, with the settings of now;
+        dev data are tagged by the parts of the bundle to begin with."""
+        train = self._with_lexicon()
+        for number, stage in enumerate(self._stages):
+            name = TAGS if not number else f"{TAGS}-{number + 1}"
+            data = self._labelled(train, self._columns, stage, "+".join(stage))
+            train = []
+            yield from self._jackknife(name, data, "+".join(stage), train)
+        self._tagged = train
+        del self._tables[LEXICON]
+        if self._dev is not None and self._start is not None:
+            columns = Annotator(self._start.with_part(PARSER, None)).tagged(
+                self._dev.words, examples.lengths_of(self._dev.sentences), given=False
+            )
+            self._dev_tagged = examples.sentences_of(columns, examples.lengths_of(self._dev.sentences))
+
+    def _with_trees(self, sentences: Records, document: Document) -> Records:
+        found = []
+        for sentence, own in zip(sentences, document.sentences, strict=True):
+            columns = {name: values for name, values in sentence.columns.items() if name != LEXICON}
+            heads = [EMPTY if word.head is None else str(word.head) for word in own.words]
+            trees = {HEAD: heads, DEPREL: [word.deprel for word in own.words]}
+            found.append(Sentence(columns | trees, line=own.line))
+        return found
 
     def _recipe(self, name: str, light: bool = False) -> Recipe:
         return recipe_for(name, self._seed, self._given, light=light)
