@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..errors import DataError
 from .words import EmptyNode, MultiwordToken, Row, Token, Word
@@ -138,6 +138,18 @@ class ParsedSentence:
         body = "".join(line + break_ for line, break_ in zip(lines, breaks, strict=True))
         return f"{self.layout.before}{body}{self.layout.behind}"
 
+    def to_tree_text(self) -> str:
+        """The tree for a terminal: a word on a line, dependents indented."""
+        from .tree_text import tree_text
+
+        return tree_text(self)
+
+    def to_svg(self) -> str:
+        """The tree as arcs over words."""
+        from .tree_svg import document_svg
+
+        return document_svg([self])
+
     def _line(self, row: Row) -> str:
         fields = row.fields()
         line = "\t".join(fields)
@@ -195,6 +207,28 @@ class Document:
     def to_conllu(self) -> str:
         """The document as CoNLL-U; one that was read and not changed has the bytes of its file."""
         return "".join(sentence.to_conllu() for sentence in self.sentences)
+
+    def to_json(self) -> dict[str, Any]:
+        """The text and all sentences as plain values, for `json.dumps`."""
+        from .rendering import sentence_json
+
+        return {"text": self.text, "sentences": [sentence_json(sentence) for sentence in self.sentences]}
+
+    def to_tree_text(self) -> str:
+        """The trees for a terminal."""
+        return "\n".join(sentence.to_tree_text() for sentence in self.sentences)
+
+    def to_svg(self) -> str:
+        """One picture of all trees."""
+        from .tree_svg import document_svg
+
+        return document_svg(self.sentences)
+
+    def to_html(self, title: str = "Trees") -> str:
+        """One page of all trees that needs nothing else."""
+        from .tree_html import html_parts
+
+        return "".join(html_parts(self.sentences, title))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the document to a CoNLL-U file, whole or not at all; gzip by suffix."""
