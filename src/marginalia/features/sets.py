@@ -30,7 +30,9 @@ SETS = (
     "ud-characters",
     "ud-multiword",
     "ud-tags",
+    "ud-tags-many",
     "ud-features",
+    "ud-features-many",
     "ud-lemmas",
 )
 """The names of the ready-made sets."""

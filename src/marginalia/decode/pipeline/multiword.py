@@ -36,15 +36,16 @@ class MultiwordSplitter(LabelPart):
         return found
 
 
-def split_script(form: str, words: Sequence[str]) -> str | None:
-    """The label by which a form is split into words; None if there is none."""
+def split_scripts(form: str, words: Sequence[str]) -> list[str]:
+    """The labels by which a form is split into words: in each, one word is made of the form and the others are
+    as they are. None if words have blanks."""
     if any(" " in word for word in words):
-        return None
-    shared = [_overlap(form, word) for word in words]
-    pivot = shared.index(max(shared))  # the word that is most of the form; the others are as they are
-    scripts = [edit_script(form, word) if i == pivot else WHOLE + word for i, word in enumerate(words)]
-    label = " ".join(scripts)
-    return label if split_by(form, label) == tuple(words) else None
+        return []
+    labels = []
+    for pivot, own in enumerate(words):
+        scripts = [edit_script(form, own) if i == pivot else WHOLE + word for i, word in enumerate(words)]
+        labels.append(" ".join(scripts))
+    return [label for label in dict.fromkeys(labels) if split_by(form, label) == tuple(words)]
 
 
 def split_by(form: str, label: str) -> tuple[str, ...] | None:
@@ -53,9 +54,3 @@ def split_by(form: str, label: str) -> tuple[str, ...] | None:
         return None
     words = tuple(apply_script(form, script) for script in label.split(" "))
     return None if any(not word for word in words) else words  # type: ignore[return-value]
-
-
-def _overlap(form: str, word: str) -> int:
-    low, other = form.lower(), word.lower()
-    size = max((n for n in range(1, len(other) + 1) if other[:n] in low), default=0)
-    return max(size, max((n for n in range(1, len(other) + 1) if other[-n:] in low), default=0))

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 
 from marginalia.corpus.document import Document, ParsedSentence
 from marginalia.corpus.edit_scripts import edit_script
 from marginalia.corpus.raw_text import paragraph_spans
 from marginalia.corpus.records import Sentence
-from marginalia.corpus.words import MultiwordToken
+from marginalia.corpus.words import MultiwordToken, Token
 from marginalia.decode.pipeline.lemmas import LEMMA_COLUMNS, Key
-from marginalia.decode.pipeline.multiword import UNSPLIT, split_script
+from marginalia.decode.pipeline.multiword import UNSPLIT, split_scripts
 from marginalia.decode.pipeline.tokens import BEGIN, INSIDE, OUTSIDE, SENTENCE
 from marginalia.features.characters import COLUMNS, character_columns
 
@@ -64,22 +64,37 @@ def _stretches(start: int, end: int, begins: Sequence[int]) -> Iterator[tuple[in
 def split_examples(document: Document) -> tuple[list[Sentence], list[str]]:
     """Sentences of tokens with their splits, and the lines of the table of forms split in one way only."""
     ways: dict[str, Counter[tuple[str, ...]]] = {}
-    examples = []
-    for sentence in document.sentences:
-        forms, labels = [], []
-        for token in sentence.tokens:
-            words = tuple(word.form for word in token.words) if isinstance(token, MultiwordToken) else ()
-            ways.setdefault(token.form, Counter())[words] += 1
-            forms.append(token.form)
-            labels.append((split_script(token.form, words) if words else None) or UNSPLIT)
-        examples.append(Sentence({"word": forms, LABEL: labels}))
+    rows = [[(token.form, _words_of(token)) for token in sentence.tokens] for sentence in document.sentences]
+    for row in rows:
+        for form, words in row:
+            ways.setdefault(form, Counter())[words] += 1
+    labels = _split_labels({(form, words) for form, own in ways.items() for words in own if words})
+    examples = [
+        Sentence({"word": [form for form, _ in row], LABEL: [labels.get(one, UNSPLIT) for one in row]})
+        for row in rows
+    ]
     known = [
         f"{form}\t{' '.join(words)}"
-        for form, found in ways.items()
-        for words in [next(iter(found))]
-        if len(found) == 1 and words and not any(" " in word for word in words)
+        for form, own in ways.items()
+        for words in [next(iter(own))]
+        if len(own) == 1 and words and not any(" " in word for word in words)
     ]
     return examples, sorted(known)
+
+
+def _words_of(token: Token) -> tuple[str, ...]:
+    return tuple(word.form for word in token.words) if isinstance(token, MultiwordToken) else ()
+
+
+def _split_labels(splits: Set[tuple[str, tuple[str, ...]]]) -> dict[tuple[str, tuple[str, ...]], str]:
+    """Of each split the label that most forms share: `n't` is the same in many, `do` is not."""
+    candidates = {one: split_scripts(*one) for one in sorted(splits)}
+    shared = Counter(label for labels in candidates.values() for label in labels)
+    return {
+        one: max(labels, key=lambda label: (shared[label], label))
+        for one, labels in candidates.items()
+        if labels
+    }
 
 
 def has_splits(document: Document) -> bool:

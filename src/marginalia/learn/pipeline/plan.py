@@ -11,6 +11,7 @@ from marginalia.corpus.document import Document
 from marginalia.decode.pipeline.parts import EMPTY, LEMMAS, MULTIWORD, PARSER, TAG_COLUMNS, TAGS, TOKENS
 from marginalia.errors import SettingsError
 from marginalia.learn.recipe import Recipe, make_recipe
+from marginalia.model.shrinking import BITS
 
 MOST_JOINT = 160  # labels of parts of speech and other tags that are learned as one
 _MOST_EDGES = 640  # labels that are learned with transitions
@@ -18,13 +19,16 @@ _MOST_EDGES = 640  # labels that are learned with transitions
 
 @dataclass(frozen=True)
 class PartRecipe:
-    """How a part is trained. `light` settings are those of models that jack-knifing makes, one a fold."""
+    """How a part is trained. `light` settings are those of models that jack-knifing makes, one a fold. Of its
+    weights the share `keep` stays, in `bits` bits each."""
 
     features: str
     learner: str = "perceptron"
     structure: str = "chain"
     settings: dict[str, Any] = field(default_factory=dict)
     light: dict[str, Any] = field(default_factory=dict)
+    bits: int = 8
+    keep: float = 0.6
 
 
 RECIPES: dict[str, PartRecipe] = {
@@ -41,29 +45,48 @@ RECIPES: dict[str, PartRecipe] = {
     LEMMAS: PartRecipe("ud-lemmas", "arow", settings={"passes": 6, "r": 10.0, "patience": 0}),
     PARSER: PartRecipe("trees", structure="trees", settings={"passes": 10, "patience": 0}),
 }
+_KEPT = ("bits", "keep")
 PARTS = (TOKENS, MULTIWORD, TAGS, LEMMAS, PARSER)
 """What `--part` may name."""
 
 
 def part_recipe(name: str) -> PartRecipe:
     """That of a part; parts of tags behind the first share one."""
-    return RECIPES[f"{TAGS}-2"] if name.startswith(f"{TAGS}-") else RECIPES[name]
+    return RECIPES[f"{TAGS}-2" if name.startswith(f"{TAGS}-") else name]
 
 
 def recipe_for(
-    name: str, seed: int, given: Mapping[str, Mapping[str, Any]], *, light: bool = False, edges: bool = True
+    name: str, seed: int, given: Mapping[str, Mapping[str, Any]], *, light: bool = False, labels: int = 0
 ) -> Recipe:
-    """The recipe of a part with the settings that a user gave for it. Without `edges` it has no transitions."""
+    """The recipe of a part with the settings that a user gave for it; with very many `labels` it has no
+    transitions."""
     own = part_recipe(name)
     settings = {"names": False, **({"scheme": "none"} if own.structure == "chain" else {})}
     settings |= own.settings | dict(given.get(name, {})) | (own.light if light else {})
+    settings = {key: value for key, value in settings.items() if key not in _KEPT}
     learner = str(settings.pop("learner", own.learner))
-    features = str(settings.pop("features", own.features))
+    usual = f"{own.features}-many" if name.startswith(TAGS) and labels > _MOST_EDGES else own.features
+    features = str(settings.pop("features", usual))
     if learner != own.learner:
         settings.pop("r", None)
     return make_recipe(
         structure=own.structure, features=features, learner=learner, seed=seed, settings=settings
     )
+
+
+def compaction(name: str, given: Mapping[str, Mapping[str, Any]]) -> tuple[int, float]:
+    """In how many bits a part's weights are kept, and which share of them."""
+    own, chosen = part_recipe(name), given.get(name, {})
+    try:
+        bits, keep = int(chosen.get("bits", own.bits)), float(chosen.get("keep", own.keep))
+    except ValueError:
+        bits, keep = 0, 0.0
+    if bits not in BITS or not 0.0 < keep <= 1.0:
+        raise SettingsError(
+            f"settings {name}.bits and {name}.keep: expected {', '.join(map(str, BITS))}, and a share of the "
+            "weights above 0 and up to 1."
+        )
+    return bits, keep
 
 
 def tag_stages(columns: Mapping[str, Sequence[str]]) -> list[tuple[str, ...]]:
@@ -78,11 +101,6 @@ def tag_stages(columns: Mapping[str, Sequence[str]]) -> list[tuple[str, ...]]:
             return [("upos", "xpos"), *[(name,) for name in there if name == "feats"]]
     order = [name for name in ("upos", "feats", "xpos") if name in there]
     return [(name,) for name in order]
-
-
-def has_edges(labels: int) -> bool:
-    """Whether so many labels may have transitions, which take their square."""
-    return labels <= _MOST_EDGES
 
 
 def has_lemmas(document: Document) -> bool:

@@ -29,12 +29,13 @@ from marginalia.errors import DataError, SettingsError
 from marginalia.features.lexicon import TagLexicon, count_tags, held_out_column
 from marginalia.learn.pipeline import examples
 from marginalia.learn.pipeline.folds import FOLDS, Stopped, jackknifed, predict
-from marginalia.learn.pipeline.plan import PARTS, has_lemmas, has_trees, recipe_for, split_settings, tag_stages
+from marginalia.learn.pipeline.plan import PARTS, compaction, has_lemmas, has_trees, recipe_for, split_settings, tag_stages
 from marginalia.learn.preparing import prepare
 from marginalia.learn.recipe import Recipe
 from marginalia.learn.training import Progress, Training
 from marginalia.model import SavedModel
 from marginalia.model.bundle import Bundle
+from marginalia.model.shrinking import compacted
 
 DEPREL = "deprel"
 Stop = Callable[[], bool]
@@ -80,6 +81,8 @@ class PipelineTraining:
         self._train, self._dev, self._stop = train, dev, stop
         self._seed, self._threads = seed, threads
         self._given = split_settings(settings or {})
+        for name in PARTS:
+            compaction(name, self._given)
         self._parts = tuple(parts) or PARTS
         self._made: dict[str, SavedModel] = dict(_checked_additions(add or {}))
         self._tables: dict[str, tuple[str, ...]] = {}
@@ -126,7 +129,7 @@ class PipelineTraining:
         made = dict(self._made)
         if self._current is not None and self._current[1].history:
             name, training = self._current
-            made[name] = training.model().saved
+            made[name] = self._compacted(name, training)
         old = self._start or Bundle({})
         kept = {name: part for name, part in old.parts.items() if not self._replaced(name, made)}
         order = [*PARTS[:2], *sorted(name for name in {*kept, *made} if name.startswith(TAGS)), *PARTS[3:]]
@@ -219,7 +222,7 @@ class PipelineTraining:
         return found
 
     def _jackknife(self, name: str, data: Records, label: str, into: Records) -> Iterator[PartProgress]:
-        recipe = self._recipe(name, light=True)
+        recipe = self._recipe(name, data, label, light=True)
         folds = jackknifed(name, data, label, recipe, self._threads, self._stop)
         for number, fold in enumerate(folds, 1):
             into += fold
@@ -280,20 +283,24 @@ class PipelineTraining:
             found.append(Sentence(columns | trees, line=own.line))
         return found
 
-    def _recipe(self, name: str, light: bool = False) -> Recipe:
-        return recipe_for(name, self._seed, self._given, light=light)
+    def _recipe(self, name: str, data: Records, label: str, light: bool = False) -> Recipe:
+        labels = len({value for sentence in data for value in sentence.columns[label]})
+        return recipe_for(name, self._seed, self._given, light=light, labels=labels)
 
     def _run(self, name: str, data: Records, dev: Records | None, label: str) -> Iterator[PartProgress]:
         """Train a part and keep it."""
         source = DataSource(data, label=label)
-        training = prepare(source, dev or None, self._recipe(name), threads=self._threads)
+        training = prepare(source, dev or None, self._recipe(name, data, label), threads=self._threads)
         self._current = (name, training)
         for record in training:
             yield PartProgress(name, record, seconds=self.seconds)
             if self._stop():
                 raise Stopped
-        self._made[name] = training.model().saved
+        self._made[name] = self._compacted(name, training)
         self._current = None
+
+    def _compacted(self, name: str, training: Training) -> SavedModel:
+        return compacted(training.model().saved, *compaction(name, self._given))
 
 
 def _checked_additions(add: Mapping[str, SavedModel]) -> Mapping[str, SavedModel]:
