@@ -5,7 +5,12 @@ from __future__ import annotations
 import random
 
 _NOUNS = ("dog", "cat", "house", "garden", "story", "book", "word", "tree")
-_VERBS = (("see", "sees", "saw"), ("like", "likes", "liked"), ("find", "finds", "found"), ("move", "moves", "moved"))
+_VERBS = (
+    ("see", "sees", "saw"),
+    ("like", "likes", "liked"),
+    ("find", "finds", "found"),
+    ("move", "moves", "moved"),
+)
 _NAMES = ("Anna", "Bert", "Mrs.", "Dr.")
 Row = tuple[str, str, str, str, str, int, str]
 

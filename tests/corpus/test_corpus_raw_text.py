@@ -43,7 +43,8 @@ def test_parts_of_a_text_are_the_text_and_cut_no_paragraph(text: str, size: int)
 def test_a_paragraph_without_end_is_cut_at_white_space() -> None:
     text = "word " * 200_000
     parts = list(cut_text([text]))
-    assert len(parts) > 2 and "".join(parts) == text
+    assert len(parts) > 2
+    assert "".join(parts) == text
     assert all(part.endswith(" ") for part in parts[:-1])
     assert "".join(cut_text(["x" * 600_000])) == "x" * 600_000
 

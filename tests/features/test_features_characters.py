@@ -24,7 +24,8 @@ def test_a_chunk_is_known_to_its_characters_and_its_neighbours_to_its_first() ->
     assert "".join(chars) == "Hi,␣you⏎x"
     assert chunk[:4] == ["Hi,", "Hi,", "Hi,", "_"]
     assert place[:3] == ["0", "1", "2e"]
-    assert (before[0], after[0]) == ("_B", "you") and (before[4], after[4]) == ("Hi,", "x")
+    assert (before[0], after[0]) == ("_B", "you")
+    assert (before[4], after[4]) == ("Hi,", "x")
     assert before[1] == after[1] == "_"
     assert character_columns("a\nb")[0][1] == "␣"
 

@@ -78,7 +78,7 @@ def add_parser(verbs: Verbs) -> None:
     parser.add_argument(
         "--given",
         metavar="NAMES",
-        help="pipelines: what of TEST is given, tokens or tokens,tags (default: nothing, its raw text is parsed)",
+        help="pipelines: what of TEST is given, tokens or tokens,tags (default: none, raw text is parsed)",
     )
     add_hypotheses(parser)
     add_constraints(parser)

@@ -127,7 +127,11 @@ def add_parser(verbs: Verbs) -> None:
     )
     group.add_argument("--spaces", choices=("on", "off"), help="does the language put blanks between words?")
     group.add_argument(
-        "--add", metavar="NAME=MODEL", type=name_and_value, action="append", help="add a model that labels words"
+        "--add",
+        metavar="NAME=MODEL",
+        type=name_and_value,
+        action="append",
+        help="add a model that labels words",
     )
     parser.add_argument("--seed", metavar="N", type=natural, help="seed of all that is random (default: 1)")
     add_threads(parser, "threads for whatever can be done side by side")

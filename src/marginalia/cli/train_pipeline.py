@@ -50,8 +50,8 @@ def prepare(
     """The run of a plan, its treebanks read."""
     from marginalia.learn.pipeline import PipelineTraining
     from marginalia.learn.pipeline.api import read_treebank
-    from marginalia.model.bundle import Bundle
     from marginalia.model.built_in import model_path
+    from marginalia.model.bundle import Bundle
 
     spaces = {"on": True, "off": False, None: None}[args.spaces]
     return PipelineTraining(
@@ -143,6 +143,6 @@ def _check(plan: Plan) -> None:
     given += ["format"] if plan.format not in (None, "conllu") else []
     if given:
         raise UsageError(
-            f"--task ud trains several models: --{given[0].replace('_', '-')} is not for it. Settings of parts "
-            "are set by --set PART.NAME=VALUE, such as --set tags.passes=5."
+            f"--task ud trains several models: --{given[0].replace('_', '-')} is not for it. Settings of "
+            "parts are set by --set PART.NAME=VALUE, such as --set tags.passes=5."
         )

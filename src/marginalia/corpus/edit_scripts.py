@@ -14,7 +14,7 @@ UNCHANGED = "k;0;0;0;"
 
 
 def edit_script(form: str, lemma: str) -> str:
-    """The shortest script that makes `lemma` of `form`: one with a part of the form in it, if there is any."""
+    """The script that makes `lemma` of `form`: one with a part of the form in it, if they share any."""
     low, target = form.lower(), lemma.lower()
     if len(low) != len(form) or len(target) != len(lemma):  # such as İ, which is two characters in lower case
         low, target = form, lemma

@@ -62,7 +62,7 @@ def check_text(text: str, file: str | None = None) -> None:
         text.encode()
     except UnicodeEncodeError as error:
         raise DataError(
-            f"found half of a surrogate pair ({ascii(text[error.start])}), expected text",
+            f"found half of a surrogate pair ({text[error.start]!a}), expected text",
             file=file,
             **_place(text, error.start),
         ) from None

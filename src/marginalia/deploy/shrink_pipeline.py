@@ -102,7 +102,9 @@ def _tried(
     pipeline: Pipeline, bits: int, dev: Document | None, before: float | None, threads: int
 ) -> Candidate:
     parts = pipeline.bundle.parts.values()
-    weights = sum(int(np.count_nonzero(part.weights()) + np.count_nonzero(part.arrays["constants"])) for part in parts)
+    weights = sum(
+        int(np.count_nonzero(part.weights()) + np.count_nonzero(part.arrays["constants"])) for part in parts
+    )
     size = len(pipeline.to_bytes())
     candidate = Candidate(bits, weights, sum(part.features for part in parts), size)
     if dev is None:

@@ -21,8 +21,8 @@ from marginalia.evaluate.significance import (
     compare,
     mcnemar,
 )
-from marginalia.evaluate.word_alignment import Treebank
 from marginalia.evaluate.trees import LabelConfusion, TreeReport, score_trees
+from marginalia.evaluate.word_alignment import Treebank
 
 __all__ = [
     "ClassReport",
@@ -35,9 +35,9 @@ __all__ = [
     "RankingReport",
     "Reliability",
     "Report",
+    "TreeReport",
     "Treebank",
     "TreebankReport",
-    "TreeReport",
     "TypeScore",
     "approximate_randomisation",
     "bootstrap_interval",

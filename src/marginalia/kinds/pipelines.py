@@ -26,11 +26,15 @@ def evaluate_pipeline(
 ) -> TreebankReport:
     """How good a pipeline is on a treebank: from its raw text, or with what is `given` of it."""
     expected = treebank_of(gold.sentences, file)
-    report = score_treebank(expected, treebank_of(_predicted(pipeline, gold, given, threads)), bootstrap=bootstrap)
+    report = score_treebank(
+        expected, treebank_of(_predicted(pipeline, gold, given, threads)), bootstrap=bootstrap
+    )
     return without_columns(report, (*pipeline.columns, *given_columns(given)))
 
 
-def _predicted(pipeline: Pipeline, gold: Document, given: Sequence[str], threads: int) -> list[ParsedSentence]:
+def _predicted(
+    pipeline: Pipeline, gold: Document, given: Sequence[str], threads: int
+) -> list[ParsedSentence]:
     if given:
         return list(pipeline.annotate(copies(gold.sentences), given, threads))
     return [sentence for part in pipeline.parse_long(gold.text, threads) for sentence in part.sentences]
@@ -72,4 +76,6 @@ def without_columns(report: TreebankReport, columns: Sequence[str]) -> TreebankR
     """The report without what the pipeline does not predict."""
     absent = {name for name, needs in _NEEDS.items() if not set(needs) <= set(columns)}
     scores = {name: None if name in absent else score for name, score in report.scores.items()}
-    return replace(report, scores=scores, without_punctuation=None if "LAS" in absent else report.without_punctuation)
+    return replace(
+        report, scores=scores, without_punctuation=None if "LAS" in absent else report.without_punctuation
+    )

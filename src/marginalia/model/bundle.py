@@ -33,7 +33,9 @@ class Bundle:
     tables: dict[str, tuple[str, ...]] = field(default_factory=dict)
     about: dict[str, Any] = field(default_factory=dict)
 
-    def with_part(self, name: str, part: SavedModel | None, tables: Mapping[str, Any] | None = None) -> Bundle:
+    def with_part(
+        self, name: str, part: SavedModel | None, tables: Mapping[str, Any] | None = None
+    ) -> Bundle:
         """The bundle with another part of this name (None: without it), and with these tables."""
         parts = {other: saved for other, saved in self.parts.items() if other != name or part is not None}
         if part is not None:

@@ -141,7 +141,7 @@ def lexicon_of(lines: Sequence[str]) -> TagLexicon:
     rows = [line.split("\t") for line in lines]
     if any(len(row) != 2 for row in rows):
         raise ModelError("the lexicon of the pipeline is damaged.")
-    return TagLexicon({form: tags for form, tags in rows})
+    return TagLexicon(dict(rows))
 
 
 def explain_label(tagger: Tagger, sentence: Mapping[str, list[str]], token: int) -> Explanation:

@@ -42,7 +42,9 @@ class Lemmatizer(LabelPart):
 
     def answers(self, keys: Sequence[Key]) -> list[str]:
         """The lemmas of different words with their tags."""
-        columns = {name: list(values) for name, values in zip(LEMMA_COLUMNS, zip(*keys, strict=True), strict=True)}
+        columns = {
+            name: list(values) for name, values in zip(LEMMA_COLUMNS, zip(*keys, strict=True), strict=True)
+        }
         scripts = self.labels(columns, [1] * len(keys))
         exceptions = self._exceptions
         return [

@@ -1,8 +1,8 @@
 """Multiword tokens: which tokens of the text stand for several words, and for which.
 
 A split is one edit script a word (corpus/edit_scripts.py), with blanks between them: `k;0;3;0; =n't` makes
-`do` and `n't` of `don't`. A chain without transitions chooses one of those seen, or none, for each token; a form
-that was always split in one way in training is split so.
+`do` and `n't` of `don't`. A chain without transitions chooses one of those seen, or none, for each token; a
+form that was always split in one way in training is split so.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ class MultiwordSplitter(LabelPart):
 
 
 def split_scripts(form: str, words: Sequence[str]) -> list[str]:
-    """The labels by which a form is split into words: in each, one word is made of the form and the others are
-    as they are. None if words have blanks."""
+    """The labels by which a form is split into words: in each, one word is made of the form and the others
+    are as they are. None if words have blanks."""
     if any(" " in word for word in words):
         return []
     labels = []

@@ -13,8 +13,8 @@ from marginalia.corpus.streams import Source
 from marginalia.decode.pipeline.annotating import Annotator
 from marginalia.decode.pipeline.multiword import MultiwordSplitter
 from marginalia.decode.pipeline.parts import MULTIWORD, TOKENS
-from marginalia.decode.pipeline.tokens import TokenFinder
 from marginalia.decode.pipeline.placed_words import words_of_paragraphs
+from marginalia.decode.pipeline.tokens import TokenFinder
 from marginalia.decode.threads import in_order
 from marginalia.errors import ModelError, SettingsError
 from marginalia.model.bundle import Bundle
@@ -38,7 +38,9 @@ class Pipeline:
     def __init__(self, bundle: Bundle) -> None:
         self.bundle = bundle
         parts, tables = bundle.parts, bundle.tables
-        self._tokens = TokenFinder(parts[TOKENS], bool(bundle.about.get("breaks"))) if TOKENS in parts else None
+        self._tokens = (
+            TokenFinder(parts[TOKENS], bool(bundle.about.get("breaks"))) if TOKENS in parts else None
+        )
         self._multiword = (
             MultiwordSplitter(parts[MULTIWORD], tables.get(MULTIWORD, ())) if MULTIWORD in parts else None
         )
@@ -80,8 +82,8 @@ class Pipeline:
     def annotate(
         self, sentences: Iterable[ParsedSentence], given: Sequence[str] = ("tokens",), threads: int = 1
     ) -> Iterator[ParsedSentence]:
-        """Sentences with words, in order, the same objects: what is `given` stays as it is (`GIVEN`), all else
-        is predicted. Columns that no part predicts are emptied."""
+        """Sentences with words, in order, the same objects: what is `given` stays as it is (`GIVEN`), all
+        else is predicted. Columns that no part predicts are emptied."""
         kept = check_given(given)
 
         def annotated(batch: list[ParsedSentence]) -> list[ParsedSentence]:
@@ -151,7 +153,9 @@ class Pipeline:
         found = self._tokens.sentences([texts[i][start:end] for i, start, end in paragraphs])
         placed = [(texts[i], start) for i, start, _ in paragraphs]
         sentences: list[list[ParsedSentence]] = [[] for _ in texts]
-        for (i, _, _), made in zip(paragraphs, words_of_paragraphs(placed, found, self._multiword), strict=True):
+        for (i, _, _), made in zip(
+            paragraphs, words_of_paragraphs(placed, found, self._multiword), strict=True
+        ):
             made[0].comments[:0] = ["# newpar"] if sentences[i] else ["# newdoc", "# newpar"]
             sentences[i] += made
         return sentences

@@ -14,8 +14,8 @@ Spans = list[tuple[int, int]]
 def words_of_paragraphs(
     paragraphs: Sequence[tuple[str, int]], found: Sequence[list[Spans]], splitter: MultiwordSplitter | None
 ) -> Iterator[list[ParsedSentence]]:
-    """The sentences of each paragraph, given by a text and where in it the paragraph begins, with their tokens
-    split into words."""
+    """The sentences of each paragraph, given by a text and where in it the paragraph begins, with their
+    tokens split into words."""
     forms = [
         _form(text[start + b : start + e])
         for (text, start), sentences in zip(paragraphs, found, strict=True)
@@ -49,8 +49,6 @@ def _sentence(
         if len(parts) > 1:
             number = len(words) + 1
             multiword.append(MultiwordToken(number, number + len(parts) - 1, form, start=first, end=last))
-        words += [
-            Word(len(words) + 1 + i, part, start=first, end=last) for i, part in enumerate(parts)
-        ]
+        words += [Word(len(words) + 1 + i, part, start=first, end=last) for i, part in enumerate(parts)]
     begin, end = start + tokens[0][0], start + tokens[-1][1]
     return ParsedSentence(words, multiword, text=text[begin:end], start=begin)

@@ -46,7 +46,9 @@ class TokenFinder(LabelPart):
         while waiting:
             windows = [texts[i][at : at + WINDOW] for i, at, _ in waiting]
             later = []
-            for (i, at, begins), window, labels in zip(waiting, windows, self._labelled(windows), strict=True):
+            for (i, at, begins), window, labels in zip(
+                waiting, windows, self._labelled(windows), strict=True
+            ):
                 last = at + len(window) == len(texts[i])
                 found, end, fresh = _cut(list(spans_of(window, labels, begins)), len(window), last)
                 _extend(whole[i], found, at, begins)

@@ -11,8 +11,8 @@ from marginalia.corpus.document_reader import read_conllu
 from marginalia.decode.pipeline import Pipeline
 from marginalia.errors import SettingsError
 from marginalia.learn.pipeline.training import PartProgress, PipelineTraining
-from marginalia.model.bundle import Bundle
 from marginalia.model.built_in import model_path
+from marginalia.model.bundle import Bundle
 
 Treebank = str | os.PathLike[str] | Document | Sequence[str | os.PathLike[str]]
 

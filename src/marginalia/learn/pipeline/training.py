@@ -29,7 +29,15 @@ from marginalia.errors import DataError, SettingsError
 from marginalia.features.lexicon import TagLexicon, count_tags, held_out_column
 from marginalia.learn.pipeline import examples
 from marginalia.learn.pipeline.folds import FOLDS, Stopped, jackknifed, predict
-from marginalia.learn.pipeline.plan import PARTS, compaction, has_lemmas, has_trees, recipe_for, split_settings, tag_stages
+from marginalia.learn.pipeline.plan import (
+    PARTS,
+    compaction,
+    has_lemmas,
+    has_trees,
+    recipe_for,
+    split_settings,
+    tag_stages,
+)
 from marginalia.learn.preparing import prepare
 from marginalia.learn.recipe import Recipe
 from marginalia.learn.training import Progress, Training
@@ -87,14 +95,16 @@ class PipelineTraining:
         self._made: dict[str, SavedModel] = dict(_checked_additions(add or {}))
         self._tables: dict[str, tuple[str, ...]] = {}
         self._about: dict[str, Any] = {}
-        self._start, self._current = start, None
+        self._start = start
+        self._current: tuple[str, Training] | None = None
+        self._lexicon = TagLexicon({})
+        self._tagged: Records = []
+        self._dev_tagged: Records | None = None
         self._started = time.perf_counter()
         self._columns = examples.columns_of(train)
         self._lengths = examples.lengths_of(train.sentences)
         self._stages = tag_stages(self._columns)
         self.notes = list(self._noted())
-
-    _current: tuple[str, Training] | None
 
     @property
     def seconds(self) -> float:
@@ -174,7 +184,9 @@ class PipelineTraining:
             name = TAGS if not number else f"{TAGS}-{number + 1}"
             label = "+".join(stage)
             data = self._labelled(train, self._columns, stage, label)
-            held_out = None if dev is None else self._labelled(dev, examples.columns_of(self._dev), stage, label)
+            held_out = (
+                None if dev is None else self._labelled(dev, examples.columns_of(self._dev), stage, label)
+            )
             yield from self._run(name, data, held_out, label)
             if dev is not None:
                 dev = predict(LabelPart(name, self._made[name]), dev, label)
@@ -182,9 +194,6 @@ class PipelineTraining:
                 train = []
                 yield from self._jackknife(name, data, label, train)
         self._tagged, self._dev_tagged = train, dev
-
-    _tagged: Records = []
-    _dev_tagged: Records | None = None
 
     @property
     def _wants_trees(self) -> bool:
@@ -201,8 +210,6 @@ class PipelineTraining:
         self._tables[LEXICON] = tuple(f"{form}\t{own}" for form, own in sorted(self._lexicon.classes.items()))
         columns = {"word": forms, LEXICON: held_out_column(counts, forms, tags)}
         return examples.sentences_of(columns, self._lengths)
-
-    _lexicon = TagLexicon({})
 
     def _dev_records(self) -> Records:
         assert self._dev is not None
@@ -234,10 +241,14 @@ class PipelineTraining:
         types = examples.lemma_types(self._known_tags(self._columns))
         dev = None
         if self._dev is not None:
-            dev = examples.lemma_examples(examples.lemma_types(self._known_tags(examples.columns_of(self._dev))))
+            dev = examples.lemma_examples(
+                examples.lemma_types(self._known_tags(examples.columns_of(self._dev)))
+            )
         yield from self._run(LEMMAS, examples.lemma_examples(types), dev, examples.LABEL)
         answers = Lemmatizer(self._made[LEMMAS]).answers(list(types))
-        wrong = [(key, lemma) for (key, lemma), own in zip(types.items(), answers, strict=True) if own != lemma]
+        wrong = [
+            (key, lemma) for (key, lemma), own in zip(types.items(), answers, strict=True) if own != lemma
+        ]
         self._tables[LEMMAS] = tuple(sorted("\t".join((*key, lemma)) for key, lemma in wrong))
 
     def _known_tags(self, columns: Mapping[str, list[str]]) -> dict[str, list[str]]:
@@ -258,8 +269,8 @@ class PipelineTraining:
         yield from self._run(PARSER, train, dev, DEPREL)
 
     def _tag_by_start(self) -> Iterator[PartProgress]:
-        """Tags of training data for a parser that is trained alone: by jack-knifing, with the settings of now;
-        dev data are tagged by the parts of the bundle to begin with."""
+        """Tags of training data for a parser that is trained alone: by jack-knifing, with the settings of
+        now; dev data are tagged by the parts of the bundle to begin with."""
         train = self._with_lexicon()
         for number, stage in enumerate(self._stages):
             name = TAGS if not number else f"{TAGS}-{number + 1}"
@@ -306,7 +317,9 @@ class PipelineTraining:
 def _checked_additions(add: Mapping[str, SavedModel]) -> Mapping[str, SavedModel]:
     for name, model in add.items():
         if name in PARTS or name.startswith(TAGS) or not name.replace("-", "").isidentifier():
-            raise SettingsError(f"add: found the name '{name}', expected one that no part has, such as entities.")
+            raise SettingsError(
+                f"add: found the name '{name}', expected one that no part has, such as entities."
+            )
         if STRUCTURES[model.structure].kind != "labels":
             raise SettingsError(f"add: the model '{name}' gives no labels to words.")
     return add
