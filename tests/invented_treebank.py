@@ -1,4 +1,4 @@
-"""A small invented treebank with multiword tokens, paragraphs, quotation marks and words that are ambiguous."""
+"""A small invented treebank with multiword tokens, paragraphs and abbreviations."""
 
 from __future__ import annotations
 
@@ -68,8 +68,8 @@ def _words(rng: random.Random) -> tuple[list[Row], list[tuple[int, int]]]:
     subject[-1] = (*subject[-1][:5], root, "nsubj")
     object_ = [
         ("the", "the", "DET", "DT", "_", root + 2, "det"),
-        (thing + "s" * plural, thing, "NOUN", "NNS" if plural else "NN", f"Number={'Plur' if plural else 'Sing'}",
-         root, "obj"),
+        (thing + "s" * plural, thing, "NOUN", "NNS" if plural else "NN",
+         f"Number={'Plur' if plural else 'Sing'}", root, "obj"),
     ]  # fmt: skip
     end: Row = (rng.choice(".!?"), "", "PUNCT", ".", "_", root, "punct")
     rows = [*subject, *verb, *object_, (end[0], end[0], *end[2:])]

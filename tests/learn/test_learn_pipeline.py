@@ -6,6 +6,7 @@ import contextlib
 import io
 import pickle
 import random
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -101,7 +102,8 @@ def test_parts_of_a_long_text_go_on_in_numbers_and_offsets(pipeline: Pipeline) -
 
 def test_given_tokens_and_tags_stay_with_all_that_is_beside_them(pipeline: Pipeline) -> None:
     text = (
-        "# sent_id = x\n# note = kept\n1\tThe\t_\tDET\tDT\t_\t_\t_\t2:det\tA=1\n2\tdog\t_\tVERB\tVB\t_\t_\t_\t_\t_\n"
+        "# sent_id = x\n# note = kept\n1\tThe\t_\tDET\tDT\t_\t_\t_\t2:det\tA=1\n"
+        "2\tdog\t_\tVERB\tVB\t_\t_\t_\t_\t_\n"
         "2.1\tnode\t_\t_\t_\t_\t_\t_\t2:dep\t_\n3\tsees\t_\tX\t_\tF=1\t_\t_\t_\t_\n\n"
     )
     kept = list(pipeline.annotate(document(text).sentences, ("tokens", "tags")))
@@ -124,7 +126,7 @@ def test_the_k_best_trees_are_trees_with_falling_scores(pipeline: Pipeline) -> N
     assert 1 < len(ranked) <= 3
     heads = [tuple(w.head for w in d.words) for d in ranked]
     assert heads[0] == tuple(w.head for w in parsed.words)
-    for first, second in zip(ranked, ranked[1:], strict=False):
+    for first, second in pairwise(ranked):
         for a, b in zip(first.sentences, second.sentences, strict=True):
             assert float(a.comment("score") or 0) >= float(b.comment("score") or 0)
     with pytest.raises(mg.SettingsError, match="k: found 0"):
@@ -195,8 +197,12 @@ def test_columns_that_a_treebank_lacks_are_not_predicted() -> None:
 
 
 def test_an_added_model_labels_words_in_misc(pipeline: Pipeline) -> None:
-    sentences = [mg.Sentence({"word": [w.form for w in s], "label": ["B-PER" if w.upos == "PROPN" else "O" for w in s]})
-                 for s in document(TRAIN)]  # fmt: skip
+    sentences = [
+        mg.Sentence(
+            {"word": [w.form for w in s], "label": ["B-PER" if w.upos == "PROPN" else "O" for w in s]}
+        )
+        for s in document(TRAIN)
+    ]
     entities: Any = mg.train(sentences, label="label", passes=3)
     training = PipelineTraining(
         document(TRAIN), parts=["lemmas"], start=pipeline.bundle, add={"entities": entities.saved}

@@ -68,7 +68,12 @@ def train(
     if task == "ud":
         from marginalia.learn.pipeline.api import train_task
 
-        own = {"columns": columns, "label": label, "structure": structure, "features": features}
+        own: dict[str, Any] = {
+            "columns": columns,
+            "label": label,
+            "structure": structure,
+            "features": features,
+        }
         own |= {"format": format, "options": options, "lists": lists, "clusters": clusters}
         own |= {"dictionary": dictionary, "global_features": global_features, "lowercase": lowercase}
         return train_task(data, dev, own, start, seed, threads, on_progress, settings)

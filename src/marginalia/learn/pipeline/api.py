@@ -35,9 +35,9 @@ def train_pipeline(
     puts blanks between words, for treebanks without `# text`. `settings` are those of parts, such as
     `{"tags.passes": 5}`.
     """
-    bundle = start.bundle if isinstance(start, Pipeline) else None
-    if start is not None and bundle is None:
-        bundle = Bundle.load(model_path(start))
+    bundle = None
+    if start is not None:
+        bundle = start.bundle if isinstance(start, Pipeline) else Bundle.load(model_path(start))
     run = PipelineTraining(
         read_treebank(train, spaces),
         None if dev is None else read_treebank(dev, spaces),

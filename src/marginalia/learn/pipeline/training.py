@@ -184,9 +184,9 @@ class PipelineTraining:
             name = TAGS if not number else f"{TAGS}-{number + 1}"
             label = "+".join(stage)
             data = self._labelled(train, self._columns, stage, label)
-            held_out = (
-                None if dev is None else self._labelled(dev, examples.columns_of(self._dev), stage, label)
-            )
+            held_out = None
+            if dev is not None and self._dev is not None:
+                held_out = self._labelled(dev, examples.columns_of(self._dev), stage, label)
             yield from self._run(name, data, held_out, label)
             if dev is not None:
                 dev = predict(LabelPart(name, self._made[name]), dev, label)
