@@ -145,6 +145,13 @@ class TreeExtractor {
     return key_of(hash, false);
   }
 
+  // Calls f(field, source) for each value that a template looks at.
+  template <class F>
+  void for_values(F&& f) const {
+    for (const Compiled& t : compiled_)
+      for (const Step& step : t.steps) f(fields_[step.field], step.source);
+  }
+
   // The texts of a feature's pieces; text_at(token, source): the text of a value.
   template <class TextAt>
   std::vector<std::string> piece_texts(std::uint32_t which, const std::uint32_t* fields, std::size_t length,

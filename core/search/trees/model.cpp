@@ -10,6 +10,8 @@ TreeSearch& TreeModel::read(const TreeExtractor& extractor, const TokenTable& ta
     space.owner = identity_;
     space.extractor = &extractor;
     space.search.emplace(extractor, shape_);
+    space.merging.reset();
+    if (shape_.options().merge) space.merging.emplace(extractor, shape_);
   }
   const std::size_t first = table.sentence[s], last = table.sentence[s + 1];
   if (last - first > kMostTreeTokens) throw std::invalid_argument("trees: a sentence is too long");
@@ -25,13 +27,29 @@ std::vector<std::int32_t> TreeModel::best(const TreeExtractor& extractor, const 
   std::vector<std::uint32_t> arcs;
   for (std::size_t s = 0; s < table.sentences(); ++s) {
     TreeSearch& search = read(extractor, table, s, space);
-    search.begin({});
-    search.finish(Lookup{weights_});
-    if (search.beam().empty()) throw std::invalid_argument("trees: no actions lead to a tree");
-    search.states.arcs(search.beam()[0], arcs);
+    if (space.merging) {
+      best_merged(space, arcs);
+    } else {
+      search.begin({});
+      search.finish(Lookup{weights_});
+      if (search.beam().empty()) throw std::invalid_argument("trees: no actions lead to a tree");
+      search.states.arcs(search.beam()[0], arcs);
+    }
     all.insert(all.end(), arcs.begin(), arcs.end());
   }
   return all;
+}
+
+void TreeModel::best_merged(Space& space, std::vector<std::uint32_t>& arcs) const {
+  TreeSearch& search = *space.search;
+  space.merging->begin(search.scoring, search.states);
+  while (space.merging->advance(Lookup{weights_}))
+    if (space.merging->beam().empty()) throw std::invalid_argument("trees: no actions lead to a tree");
+  const std::vector<std::uint32_t> actions = space.merging->actions(space.merging->beam()[0]);
+  search.states.begin(search.scoring.x.length, nullptr);
+  std::uint32_t state = 0;
+  for (const std::uint32_t action : actions) state = search.states.apply(state, action);
+  search.states.arcs(state, arcs);
 }
 
 std::vector<ScoredTree> TreeModel::k_best(const TreeExtractor& extractor, const TokenTable& table,

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "search/structure.hpp"
+#include "search/trees/merging.hpp"
 #include "search/trees/search.hpp"
 #include "search/vote.hpp"
 #include "weights/frozen.hpp"
@@ -29,6 +30,7 @@ class TreeModel {
     Identity owner;  // the model, with this extractor, that `search` is for
     const TreeExtractor* extractor = nullptr;
     std::optional<TreeSearch> search;
+    std::optional<MergingSearch> merging;  // if states are merged
   };
 
   TreeModel(const TreeShape& shape, FrozenWeights weights, std::span<const std::uint32_t> constant_at,
@@ -57,7 +59,8 @@ class TreeModel {
   struct Lookup {
     const FrozenWeights& weights;
     bool may_have(std::uint64_t key) const { return weights.may_have(key); }
-    void prefetch_key(std::uint64_t key) const { weights.prefetch_key(key); }
+    void prefetch_filter(std::uint64_t key) const { weights.prefetch_filter(key); }
+    void prefetch_key(std::uint64_t key) const { weights.prefetch_known(key); }
     std::uint32_t find(std::uint64_t key) const { return weights.find(key); }
     void prefetch_row(std::uint32_t row) const { weights.prefetch_row(row); }
     void prefetch_cells(std::uint32_t row) const { weights.prefetch_cells(row); }
@@ -65,6 +68,7 @@ class TreeModel {
       weights.for_cells(row, [&](std::uint32_t output, float weight) { scores[column_of[output]] += weight; });
     }
   };
+  void best_merged(Space& space, std::vector<std::uint32_t>& arcs) const;
   TreeSearch& read(const TreeExtractor& extractor, const TokenTable& table, std::size_t s,
                    Space& space) const;
 

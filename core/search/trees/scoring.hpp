@@ -95,8 +95,8 @@ void TreeScoring::collect(const Lookup& lookup, TreeStates& states) {
     vectors_.resize((std::size_t{place} + 1) * stride_, 0.0f);
     for (const std::uint32_t t : groups[g].templates) {
       const std::uint64_t name = extractor_.key(t, fields_.data(), x, states.names());
-      if (name == 0 || !lookup.may_have(name)) continue;
-      lookup.prefetch_key(name);
+      if (name == 0) continue;
+      lookup.prefetch_filter(name);
       work_.push_back({name, place, 0});
     }
   }
@@ -106,6 +106,13 @@ template <class Lookup>
 void TreeScoring::add_rows(const Lookup& lookup) {
   constexpr std::size_t kAhead = 8;
   std::size_t known = 0;
+  for (const Work& one : work_) {
+    if (!lookup.may_have(one.key)) continue;
+    lookup.prefetch_key(one.key);
+    work_[known++] = one;
+  }
+  work_.resize(known);
+  known = 0;
   for (Work& one : work_) {
     one.row = lookup.find(one.key);
     if (one.row == kUnknownRow) continue;

@@ -12,6 +12,8 @@ TreeShape::TreeShape(std::vector<std::string> labels, const Options& options)
   if (options.beam == 0) throw std::invalid_argument("trees: a beam without states");
   if (options.merge && options.system != TransitionSystem::standard)
     throw std::invalid_argument("trees: states are merged in the arc-standard system only");
+  if (options.merge && !options.one_root)
+    throw std::invalid_argument("trees: states are merged where there is one root only");
   number_columns();
 }
 

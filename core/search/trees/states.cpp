@@ -299,6 +299,42 @@ void TreeStates::fields(const TreeExtractor& extractor, const TreeState& s, std:
   for (const TreeField& one : extractor.fields()) out.push_back(field(one));
 }
 
+std::uint32_t TreeStates::reduce(std::uint32_t left, std::uint32_t right, std::uint32_t action) {
+  TreeState s = states_[right];
+  s.before = right;
+  s.action = action;
+  ++s.steps;
+  --s.size;
+  const std::uint32_t top = cells_[s.stack].item, second = cells_[states_[left].stack].item;
+  const bool is_left = TreeShape::move_of(action) == Move::left;
+  const std::uint32_t made =
+      attach(is_left ? top : second, is_left ? second : top, TreeShape::label_of(action));
+  s.stack = push(made, below(states_[left].stack));
+  states_.push_back(s);
+  return static_cast<std::uint32_t>(states_.size() - 1);
+}
+
+TreeStates::Found TreeStates::at_place(const TreeState& s, std::uint32_t depth,
+                                       const std::vector<TreeStep>& path) const {
+  std::uint32_t cell = s.stack, label = kAnyLabel;
+  for (std::uint32_t k = 0; k < depth && cell != 0; ++k) cell = cells_[cell].below;
+  std::uint32_t item = cells_[cell].item;
+  for (const TreeStep step : path) {
+    const auto number = static_cast<std::uint32_t>(step);
+    const TreeItem::Child& child = items_[item].child[number / 2][number % 2];
+    item = child.item;
+    label = item == 0 ? kAnyLabel : child.label;
+  }
+  const TreeItem& found = items_[item];
+  return {found.token, label, {found.valency[0], found.valency[1]}, {found.labels[0], found.labels[1]}};
+}
+
+std::uint32_t TreeStates::first_under(const TreeState& s) const {
+  std::uint32_t item = cells_[s.stack].item;
+  while (items_[item].child[0][0].item != 0) item = items_[item].child[0][0].item;
+  return items_[item].token;
+}
+
 void TreeStates::actions(std::uint32_t state, std::vector<std::uint32_t>& out) const {
   out.resize(states_[state].steps);
   for (std::size_t k = out.size(); k-- > 0; state = states_[state].before) out[k] = states_[state].action;

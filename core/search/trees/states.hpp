@@ -84,7 +84,8 @@ class TreeStates {
   }
   // The state after an action; a score is not added.
   std::uint32_t apply(std::uint32_t from, std::uint32_t action);
-  void pop_last() { states_.pop_back(); }
+  // The state after a reduce whose top is that of `right` and whose stack below is that of `left` (merging).
+  std::uint32_t reduce(std::uint32_t left, std::uint32_t right, std::uint32_t action);
 
   // The fields of a state that templates look at.
   void fields(const TreeExtractor& extractor, const TreeState& s, std::vector<std::uint32_t>& out);
@@ -93,6 +94,15 @@ class TreeStates {
   // without one.
   void actions(std::uint32_t state, std::vector<std::uint32_t>& out) const;
   void arcs(std::uint32_t state, std::vector<std::uint32_t>& out) const;
+
+  // What is known of the token at a place: on the stack so deep, and from there from child to child.
+  struct Found {
+    std::uint32_t token, label;
+    std::uint32_t valency[2], labels[2];
+  };
+  Found at_place(const TreeState& s, std::uint32_t depth, const std::vector<TreeStep>& path) const;
+  // The first token of all that hang on the top of the stack.
+  std::uint32_t first_under(const TreeState& s) const;
 
   std::uint32_t token(std::uint32_t cell) const { return items_[cells_[cell].item].token; }
   std::uint32_t front(const TreeState& s) const { return s.back != 0 ? token(s.back) : s.next; }

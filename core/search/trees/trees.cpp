@@ -6,7 +6,9 @@
 namespace marginalia {
 
 Trees::Trees(const TreeShape& shape, const TreeData& data, const SparseRows& weights)
-    : shape_(shape), data_(data), weights_(weights), search_(data.extractor, shape), replay_(shape) {}
+    : shape_(shape), data_(data), weights_(weights), search_(data.extractor, shape), replay_(shape) {
+  if (shape.options().merge) merging_.emplace(data.extractor, shape);
+}
 
 void Trees::read(std::size_t i) {
   if (read_ == i) return;
@@ -44,6 +46,10 @@ void Trees::take(std::uint32_t state, ScoredDerivation& out) {
 }
 
 const ScoredDerivation& Trees::best(std::size_t i) {
+  if (merging_) {
+    best_merged(i);
+    return best_;
+  }
   search(i, {});
   take(search_.beam().at(0), best_);
   return best_;
@@ -118,7 +124,9 @@ void Trees::violation(std::size_t i, Against which, Violation<Derivation>& found
   found.errors = 0;
   found.cost = 0.0;
   if (parts(i) == 0) return;
-  if (complete(i)) {
+  if (complete(i) && merging_ && which == Against::best) {
+    find_merged(i, data_.examples.actions(i), found);
+  } else if (complete(i)) {
     find_violation(i, which, data_.examples.actions(i), found);
   } else {
     const Derivation gold = constrained_gold(i);
@@ -168,6 +176,73 @@ void Trees::find_violation(std::size_t i, Against which, std::span<const std::ui
   derive(right, found.right);
   take(wrong, found.wrong);
   if (which == Against::costly) found.cost = cost(i, found.wrong.output);
+}
+
+void Trees::take_actions(const std::vector<std::uint32_t>& actions, Derivation& out) {
+  replay_.begin(search_.scoring.x.length, nullptr);
+  std::uint32_t state = 0;
+  out.steps.clear();
+  for (const std::uint32_t action : actions) {
+    out.steps.push_back({action, action});
+    state = replay_.apply(state, action);
+  }
+  replay_.arcs(state, out.arcs);
+}
+
+void Trees::best_merged(std::size_t i) {
+  read(i);
+  {
+    const std::shared_lock reading(data_.index.lock());
+    search_.scoring.begin();
+    merging_->begin(search_.scoring, search_.states);
+    while (merging_->advance(Lookup{*this})) {
+    }
+  }
+  take_actions(merging_->actions(merging_->beam()[0]), best_.output);
+  best_.score = search_.states[merging_->beam()[0]].score;
+}
+
+// The same with merged states: gold goes on apart from the beam, which has lost it if no state agrees with
+// gold's.
+void Trees::find_merged(std::size_t i, std::span<const std::uint32_t> gold, Violation<Derivation>& found) {
+  read(i);
+  const bool early = shape_.options().update == TreeShape::Update::early;
+  TreeStates& states = search_.states;
+  const std::shared_lock reading(data_.index.lock());
+  search_.scoring.begin();
+  merging_->begin(search_.scoring, states);
+  std::uint32_t right = 0;
+  double most = kIllegal;
+  std::vector<std::uint32_t> wrong;
+  std::size_t length = 0;
+  bool lost = false;
+  for (std::size_t t = 0; t < gold.size() && !lost; ++t) {
+    search_.scoring.score(Lookup{*this}, states, std::span(&right, 1));
+    const double score = states[right].score +
+                         static_cast<double>(search_.scoring.scores(0)[shape_.column_of()[gold[t]]]);
+    merging_->advance(Lookup{*this});
+    right = states.apply(right, gold[t]);
+    states.at(right).score = score;
+    const std::uint32_t best = merging_->beam()[0];
+    const double lead = states[best].score - score;
+    lost = early && !merging_->has(right);
+    const bool last = t + 1 == gold.size();
+    if (early ? !lost && !last : lead < most && !last) continue;
+    std::vector<std::uint32_t> actions = merging_->actions(best);
+    if (last) {
+      take_actions(actions, found.wrong.output);
+      found.errors = errors_of(i, found.wrong.output.arcs);
+    }
+    if (std::equal(actions.begin(), actions.end(), gold.begin()) || (!early && lead < most)) continue;
+    most = lead;
+    length = t + 1;
+    wrong = std::move(actions);
+  }
+  if (lost) found.errors = 1;
+  found.found = found.errors != 0 && length != 0;
+  if (!found.found) return;
+  take_actions(wrong, found.wrong.output);
+  take_actions({gold.begin(), gold.begin() + static_cast<std::ptrdiff_t>(length)}, found.right);
 }
 
 // The best output of the beam that is wrong, where the best one is right.

@@ -13,6 +13,7 @@
 #include "features/index.hpp"
 #include "search/structure.hpp"
 #include "search/trees/examples.hpp"
+#include "search/trees/merging.hpp"
 #include "search/trees/search.hpp"
 #include "weights/weight_table.hpp"
 
@@ -99,6 +100,7 @@ class Trees {
   struct Lookup {
     const Trees& of;
     bool may_have(std::uint64_t key) const { return of.data_.index.may_have(key); }
+    void prefetch_filter(std::uint64_t key) const { of.data_.index.prefetch_filter(key); }
     void prefetch_key(std::uint64_t key) const { of.data_.index.prefetch(key); }
     std::uint32_t find(std::uint64_t key) const {
       const std::uint32_t row = of.hidden_.feature(key) ? kNoRow : of.data_.index.find(key);
@@ -125,6 +127,9 @@ class Trees {
   Derivation constrained_gold(std::size_t i);
   void find_violation(std::size_t i, Against which, std::span<const std::uint32_t> gold,
                       Violation<Derivation>& found);
+  void find_merged(std::size_t i, std::span<const std::uint32_t> gold, Violation<Derivation>& found);
+  void best_merged(std::size_t i);
+  void take_actions(const std::vector<std::uint32_t>& actions, Derivation& out);
   void find_second(std::size_t i, Violation<Derivation>& found);
   void collect(std::uint32_t state, std::uint32_t action, double count);
   void find_rows(std::size_t i, bool adds);
@@ -135,6 +140,7 @@ class Trees {
   const TreeData data_;
   const SparseRows& weights_;
   TreeSearch search_;
+  std::optional<MergingSearch> merging_;
   TreeStates replay_;  // of outputs whose features are wanted
   ScoredDerivation best_;
   std::vector<std::uint32_t> actions_, fields_, arcs_;
