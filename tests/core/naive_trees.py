@@ -46,7 +46,9 @@ class Configuration:
         if move == "shift":
             return bool(queue)
         if move == "root":
-            return not queue and (len(headless) == 1 and stack[-1] == headless[0] if eager else len(stack) == 1)
+            return not queue and (
+                len(headless) == 1 and stack[-1] == headless[0] if eager else len(stack) == 1
+            )
         if move == "reduce":
             return eager and bool(stack) and stack[-1] in self.heads
         if move == "swap":
@@ -116,7 +118,9 @@ class Configuration:
         return found
 
 
-def derivations(start: Configuration, labels: int, allowed: Callable[[Action], bool]) -> Iterator[list[Action]]:
+def derivations(
+    start: Configuration, labels: int, allowed: Callable[[Action], bool]
+) -> Iterator[list[Action]]:
     """All sequences of actions that lead to the end."""
     if start.done:
         yield []
@@ -153,7 +157,9 @@ def feature(config: Configuration, template: str, columns: dict[str, list[str]],
         token = config.token(place)
         if column != "label":
             texts.append("_none" if token is None else columns[column][token])
-        elif token is None or ("." not in place and not (config.system == "arc-eager" and token in config.heads)):
+        elif token is None or (
+            "." not in place and not (config.system == "arc-eager" and token in config.heads)
+        ):
             texts.append("_none")
         else:
             texts.append(labels[config.heads[token][1]])
@@ -214,7 +220,9 @@ class NaiveParser:
         return Configuration(self.system, [], list(range(len(columns["word"]))))
 
     def actions(self, config: Configuration) -> list[Action]:
-        found = [(m, label) for m in config.moves() for label in range(len(self.labels) if m in LABELLED else 1)]
+        found = [
+            (m, label) for m in config.moves() for label in range(len(self.labels) if m in LABELLED else 1)
+        ]
         return sorted((a for a in found if number_of(a) in self.allowed), key=order_of)
 
     def names(self, config: Configuration, columns: dict[str, list[str]]) -> list[str]:

@@ -108,7 +108,11 @@ class World:
 
 
 def action_of(number: int) -> Action:
-    return (("shift", "reduce", "swap")[number], 0) if number < 3 else (("left", "right", "root")[number % 3], (number - 3) // 3)
+    return (
+        (("shift", "reduce", "swap")[number], 0)
+        if number < 3
+        else (("left", "right", "root")[number % 3], (number - 3) // 3)
+    )
 
 
 def tree_of(system: str, length: int, actions: list[Action]) -> list[tuple[int, int]]:
@@ -181,9 +185,7 @@ def test_merged_states_lose_no_tree(seed: int) -> None:
         assert trees[found] == pytest.approx(max(trees.values()), abs=1e-4)
 
 
-def naive_violation(
-    world: World, i: int, costly: bool
-) -> tuple[list[Action], list[Action], float] | None:
+def naive_violation(world: World, i: int, costly: bool) -> tuple[list[Action], list[Action], float] | None:
     """The right and the wrong part of an update, and the cost of the wrong one."""
     record, gold = world.records[i], [action_of(number) for number in world.oracle(i)]
 

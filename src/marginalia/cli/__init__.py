@@ -56,13 +56,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     gc.set_threshold(50_000)
     atexit.register(gc.freeze)
     try:
-        arguments = parse(argv)
+        arguments = parse_arguments(argv)
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else USAGE
     return _guarded(arguments)
 
 
-def parse(argv: Sequence[str] | None) -> argparse.Namespace:
+def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     """Parsed arguments; unlike argparse alone, files may also stand behind options."""
     words = sys.argv[1:] if argv is None else argv
     # Only the verb that is named gets loaded: start-up time is part of every short run.

@@ -28,7 +28,7 @@ class PartRecipe:
     settings: dict[str, Any] = field(default_factory=dict)
     light: dict[str, Any] = field(default_factory=dict)
     bits: int = 8
-    keep: float = 0.6
+    keep: float = 0.5
 
 
 RECIPES: dict[str, PartRecipe] = {
@@ -38,12 +38,13 @@ RECIPES: dict[str, PartRecipe] = {
         "ud-tags",
         settings={"passes": 8, "dropout": "values:0.1", "shuffle-average": 4, "patience": 0},
         light={"passes": 5, "shuffle-average": 1},
+        keep=0.8,
     ),
     f"{TAGS}-2": PartRecipe(
         "ud-features", "arow", settings={"passes": 6, "r": 10.0, "patience": 0}, light={"passes": 4}
     ),
     LEMMAS: PartRecipe("ud-lemmas", "arow", settings={"passes": 6, "r": 10.0, "patience": 0}),
-    PARSER: PartRecipe("trees", structure="trees", settings={"passes": 10, "patience": 0}),
+    PARSER: PartRecipe("trees", structure="trees", settings={"passes": 8, "patience": 0}, keep=0.45),
 }
 _KEPT = ("bits", "keep")
 PARTS = (TOKENS, MULTIWORD, TAGS, LEMMAS, PARSER)
