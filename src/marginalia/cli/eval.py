@@ -30,9 +30,7 @@ strictly by a label scheme. Labels are in the last column unless --label says ot
 --pred and --compare always are."""
 
 _EXAMPLES = """\
-  marginalia eval model.mg test.txt
   marginalia eval model.mg test.txt --known train.txt --bootstrap 1000 --json
-  marginalia eval calibrated.mg test.txt --reliability --reliability-plot reliability.svg
   marginalia eval --gold test.txt --pred old.txt --compare new.txt --mode strict
   marginalia eval --gold test.conllu --pred parsed.conllu
   marginalia eval pipeline.mg test.conllu --given tokens

@@ -44,7 +44,6 @@ pipeline from raw text to words, tags, lemmas and trees, from a treebank in CoNL
 
 _EXAMPLES = """\
   marginalia train train.txt -o model.mg --task chunking --columns "word pos chunk" --dev dev.txt
-  marginalia train train.conllu -o tagger.mg --task pos --label xpos --set passes=20
   marginalia train train.jsonl -o names.mg --task ner --list places=places.txt
   marginalia train recipe.toml --seed 2
   marginalia train train.conllu --dev dev.conllu --task ud -o pipeline.mg
