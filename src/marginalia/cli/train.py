@@ -120,6 +120,17 @@ def add_parser(verbs: Verbs) -> None:
     parser.add_argument(
         "--parallel", metavar="HOW", help="mix: split the data over --threads models, average after each pass"
     )
+    _add_pipeline_options(parser)
+    parser.add_argument("--seed", metavar="N", type=natural, help="seed of all that is random (default: 1)")
+    add_threads(parser, "threads for whatever can be done side by side")
+    add_reading(parser, "by suffix, .conllu and .jsonl; else columns, the last one is the label")
+    parser.add_argument("--json", action="store_true", help="end with one JSON object instead of text")
+    parser.add_argument("-q", "--quiet", action="store_true", help="no progress on standard error")
+    parser.add_argument("--settings", action="store_true", help="list all settings of the --learner and exit")
+    parser.set_defaults(run=run, take=added_to("data"))
+
+
+def _add_pipeline_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("for --task ud")
     group.add_argument(
         "--part", metavar="NAME", action="append", help="train only tokens, multiword, tags, lemmas or parser"
@@ -132,13 +143,6 @@ def add_parser(verbs: Verbs) -> None:
         action="append",
         help="add a model that labels words",
     )
-    parser.add_argument("--seed", metavar="N", type=natural, help="seed of all that is random (default: 1)")
-    add_threads(parser, "threads for whatever can be done side by side")
-    add_reading(parser, "by suffix, .conllu and .jsonl; else columns, the last one is the label")
-    parser.add_argument("--json", action="store_true", help="end with one JSON object instead of text")
-    parser.add_argument("-q", "--quiet", action="store_true", help="no progress on standard error")
-    parser.add_argument("--settings", action="store_true", help="list all settings of the --learner and exit")
-    parser.set_defaults(run=run, take=added_to("data"))
 
 
 def run(args: argparse.Namespace) -> int:

@@ -1,4 +1,4 @@
-"""Sentences of words, made of the tokens that were found in a text."""
+"""Sentences of words, made of the tokens that were tokens_of in a text."""
 
 from __future__ import annotations
 
@@ -12,20 +12,22 @@ Spans = list[tuple[int, int]]
 
 
 def words_of_paragraphs(
-    paragraphs: Sequence[tuple[str, int]], found: Sequence[list[Spans]], splitter: MultiwordSplitter | None
+    paragraphs: Sequence[tuple[str, int]],
+    tokens_of: Sequence[list[Spans]],
+    splitter: MultiwordSplitter | None,
 ) -> Iterator[list[ParsedSentence]]:
     """The sentences of each paragraph, given by a text and where in it the paragraph begins, with their
     tokens split into words."""
     forms = [
         _form(text[start + b : start + e])
-        for (text, start), sentences in zip(paragraphs, found, strict=True)
+        for (text, start), sentences in zip(paragraphs, tokens_of, strict=True)
         for tokens in sentences
         for b, e in tokens
     ]
-    lengths = [len(tokens) for sentences in found for tokens in sentences]
+    lengths = [len(tokens) for sentences in tokens_of for tokens in sentences]
     split = [(form,) for form in forms] if splitter is None else splitter.words(forms, lengths)
     at = 0
-    for (text, start), sentences in zip(paragraphs, found, strict=True):
+    for (text, start), sentences in zip(paragraphs, tokens_of, strict=True):
         made = []
         for tokens in sentences:
             end = at + len(tokens)
