@@ -17,7 +17,21 @@ TREEBANKS = {
     "zh": "ud-chinese-gsd",
     "cs": "ud-czech-cltt",
 }
-SHOWN = "Tokens Sentences Words UPOS XPOS UFeats AllTags Lemmas UAS LAS CLAS MLAS BLEX".split()
+SHOWN = [
+    "Tokens",
+    "Sentences",
+    "Words",
+    "UPOS",
+    "XPOS",
+    "UFeats",
+    "AllTags",
+    "Lemmas",
+    "UAS",
+    "LAS",
+    "CLAS",
+    "MLAS",
+    "BLEX",
+]
 GIVEN = {"raw": "", "tokens": "tokens", "tags": "tokens,tags"}
 MARGINALIA = [sys.executable, "-m", "marginalia"]
 UDPIPE = [sys.executable, HERE / "peers" / "udpipe_ud.py"]

@@ -1,3 +1,4 @@
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
@@ -83,6 +84,19 @@ TreeArcs arcs_of(const Input<std::int32_t>& heads, const Input<std::int32_t>& la
   return arcs;
 }
 
+// Throws unless the actions are legal, one after another.
+void check_actions(const TreeShape& shape, TreeStates& states, std::size_t length,
+                   const std::vector<std::uint32_t>& actions) {
+  states.begin(length, nullptr);
+  std::uint32_t state = 0;
+  for (const std::uint32_t action : actions) {
+    const bool legal = action < shape.row_width() &&
+                       (states.moves(states[state]) >> static_cast<unsigned>(TreeShape::move_of(action)) & 1);
+    if (!legal) throw std::invalid_argument("trees: an action is not legal");
+    state = states.apply(state, action);
+  }
+}
+
 nb::list ranked(const BoundTrees& b, const TreeExtractor& extractor, const TokenTable& table, std::size_t s,
                 std::size_t k, const Input<std::int32_t>& heads, const Input<std::int32_t>& labels,
                 TreeModel::Space& space) {
@@ -100,6 +114,34 @@ nb::list ranked(const BoundTrees& b, const TreeExtractor& extractor, const Token
   for (ScoredTree& one : found)
     out.append(nb::make_tuple(give(std::vector<std::int32_t>(one.arcs.begin(), one.arcs.end())),
                               give(std::move(one.actions)), one.score));
+  return out;
+}
+
+// The features of actions that have weights: step, row, action, template, weight, texts of the name's pieces,
+// and the arc that the action makes (head, dependent; -1: none).
+nb::list terms(const BoundTrees& b, const TreeExtractor& extractor, const TokenTable& table, std::size_t s,
+               const Input<std::uint32_t>& actions, TreeModel::Space& space) {
+  require_sentence(table, s);
+  const std::size_t first = table.sentence[s], last = table.sentence[s + 1];
+  TreeSearch& search = b.model.read(extractor, table, s, space);
+  const std::vector<std::string> texts = extractor.texts(table, first, last, space.extraction);
+  const auto text_at = [&](std::size_t token, std::uint32_t source) -> const std::string& {
+    return texts[token * extractor.sources() + source];
+  };
+  const std::vector<std::uint32_t> taken(actions.data(), actions.data() + actions.size());
+  check_actions(b.model.shape(), search.states, last - first, taken);
+  nb::list out;
+  b.model.features(taken, space,
+                   [&](std::uint32_t row, std::uint32_t action, std::uint32_t t,
+                       const std::vector<std::uint32_t>& fields, std::size_t step, const NewArc& arc) {
+                     const double weight = b.model.weight(row, action);
+                     if (weight == 0.0) return;
+                     const bool none = arc.head == kAnyHead;
+                     out.append(nb::make_tuple(
+                         step, row, action, t, weight,
+                         extractor.piece_texts(t, fields.data(), last - first, search.states.names(), text_at),
+                         none ? -1 : static_cast<int>(arc.head), none ? -1 : static_cast<int>(arc.dependent)));
+                   });
   return out;
 }
 
@@ -188,7 +230,15 @@ void bind_learning(nb::module_& m) {
 
 void bind_model(nb::module_& m) {
   using namespace nb::literals;
-  nb::class_<TreeModel::Space>(m, "TreeSpace", "Scratch memory of one thread.").def(nb::init<>());
+  nb::class_<TreeModel::Space>(m, "TreeSpace", "Scratch memory of one thread.")
+      .def(nb::init<>())
+      .def_prop_ro(
+          "merged",
+          [](const TreeModel::Space& space) {
+            return space.merging ? std::pair(space.merging->merged(), space.merging->made())
+                                 : std::pair(std::uint64_t{0}, std::uint64_t{0});
+          },
+          "How many states were one with another, and of how many that were to be kept.");
   auto model = bind_frozen_model<TreeModel>(m, "TreeModel", "A finished model of dependency trees.");
   model
       .def(nb::new_([](const TreeShape& shape, const nb::dict& arrays) {
@@ -198,7 +248,10 @@ void bind_model(nb::module_& m) {
       .def("ranked", &ranked, "extractor"_a, "table"_a, "sentence"_a, "k"_a, nb::arg("heads").noconvert(),
            nb::arg("labels").noconvert(), "space"_a,
            "(arcs, actions, score) of the trees of the final beam, best first, each once. Given heads and "
-           "labels (below 0: not given; empty arrays: none at all) are kept.");
+           "labels (below 0: not given; empty arrays: none at all) are kept.")
+      .def("terms", &terms, "extractor"_a, "table"_a, "sentence"_a, nb::arg("actions").noconvert(), "space"_a,
+           "(step, row, action, template, weight, texts of its pieces, head, dependent) of each feature of "
+           "actions that has a weight.");
 }
 
 }  // namespace

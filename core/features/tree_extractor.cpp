@@ -190,13 +190,22 @@ void TreeExtractor::group() {
     }
     std::sort(seen.begin(), seen.end());
     seen.erase(std::unique(seen.begin(), seen.end()), seen.end());
-    const auto same = [&](const Group& one) { return one.fields == seen; };
+    const auto is_word = [&](const Step& step) {
+      return step.kind == TreeFieldKind::token && sources_[step.source].column == 0;
+    };
+    const auto& steps = compiled_[t].steps;
+    const bool words = std::any_of(steps.begin(), steps.end(), is_word);
+    const auto same = [&](const Group& one) { return one.fields == seen && one.words == words; };
     auto found = std::find_if(groups_.begin(), groups_.end(), same);
     if (found == groups_.end()) {
-      groups_.push_back({seen, {}});
+      groups_.push_back({seen, {}, {}, !words || seen.size() == 1, words});
       found = groups_.end() - 1;
     }
     found->templates.push_back(t);
+    for (const Step& step : steps) {
+      const auto looks = [&](const Step& one) { return one.field == step.field && one.source == step.source; };
+      if (std::none_of(found->values.begin(), found->values.end(), looks)) found->values.push_back(step);
+    }
   }
 }
 

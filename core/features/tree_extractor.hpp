@@ -108,9 +108,14 @@ class TreeExtractor {
     Hashed head;
     std::vector<Step> steps;
   };
+  // `shared`: what it looks at comes again in other sentences: no words (values of the first column), or one
+  // token.
   struct Group {
     std::vector<std::uint32_t> fields;
     std::vector<std::uint32_t> templates;
+    std::vector<Step> values;  // all that it looks at
+    bool shared = false;
+    bool words = false;
   };
 
   const std::vector<TreeAddress>& addresses() const { return addresses_; }

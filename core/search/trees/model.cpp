@@ -10,6 +10,7 @@ TreeSearch& TreeModel::read(const TreeExtractor& extractor, const TokenTable& ta
     space.owner = identity_;
     space.extractor = &extractor;
     space.search.emplace(extractor, shape_);
+    space.search->scoring.share();
     space.merging.reset();
     if (shape_.options().merge) space.merging.emplace(extractor, shape_);
   }

@@ -41,6 +41,13 @@ class TreeModel {
   TreeModel(const TreeModel&) = delete;  // spaces point at its parts
 
   const TreeShape& shape() const { return shape_; }
+  double weight(std::uint32_t row, std::uint32_t action) const {
+    double found = 0.0;
+    weights_.for_cells(row, [&](std::uint32_t one, float weight) {
+      if (one == action) found = static_cast<double>(weight);
+    });
+    return found;
+  }
 
   // The arcs of all tokens of the table.
   std::vector<std::int32_t> best(const TreeExtractor& extractor, const TokenTable& table, Space& space) const;
@@ -50,8 +57,11 @@ class TreeModel {
   std::vector<ScoredTree> k_best(const TreeExtractor& extractor, const TokenTable& table, std::size_t s,
                                  std::size_t k, const GivenArcs* given, Space& space) const;
 
+  // Makes a sentence that of the space.
+  TreeSearch& read(const TreeExtractor& extractor, const TokenTable& table, std::size_t s,
+                   Space& space) const;
   // Calls f(row, action, template, fields) for each known feature of the actions, of the sentence that was
-  // read last.
+  // read last; the state that each action is taken at is the last one of the space's search.
   template <class F>
   void features(const std::vector<std::uint32_t>& actions, Space& space, F&& f) const;
 
@@ -69,8 +79,6 @@ class TreeModel {
     }
   };
   void best_merged(Space& space, std::vector<std::uint32_t>& arcs) const;
-  TreeSearch& read(const TreeExtractor& extractor, const TokenTable& table, std::size_t s,
-                   Space& space) const;
 
   TreeShape shape_;
   FrozenWeights weights_;
@@ -89,7 +97,9 @@ void TreeModel::features(const std::vector<std::uint32_t>& actions, Space& space
     for (std::uint32_t t = 0; t < extractor.templates(); ++t) {
       const std::uint64_t key = extractor.key(t, fields.data(), search.scoring.x, search.states.names());
       const std::uint32_t row = key == 0 ? kUnknownRow : weights_.find(key);
-      if (row != kUnknownRow) f(row, action, t, fields);
+      if (row != kUnknownRow)
+        f(row, action, t, fields, std::size_t{search.states[state].steps},
+          search.states.arc(search.states[state], TreeShape::move_of(action)));
     }
     state = search.states.apply(state, action);
   }

@@ -45,6 +45,12 @@ class TreeScoring {
   TreeValues x;                                 // of the sentence
   std::vector<std::uint32_t>* touched = nullptr;  // gets the rows that scores come from
 
+  // From now on, what groups of tags or of one token add is kept from sentence to sentence: weights must not
+  // change.
+  void share() {
+    shared_keys_.assign(kShared, 0);
+    shared_.resize(kShared * stride_);
+  }
   // Forgets what is known of a sentence or of weights.
   void begin() {
     cache_.clear();
@@ -66,7 +72,15 @@ class TreeScoring {
   void collect(const Lookup& lookup, TreeStates& states);
   template <class Lookup>
   void add_rows(const Lookup& lookup);
+  bool take_shared(const TreeExtractor::Group& group, std::uint32_t g, std::uint32_t place);
+  void keep_shared();
 
+  static constexpr int kSharedBits = 14;
+  static constexpr std::size_t kShared = std::size_t{1} << kSharedBits;
+  struct Kept {
+    std::uint64_t key;
+    std::uint32_t place;
+  };
   static constexpr std::size_t kMostFloats = std::size_t{1} << 22;  // then what is known is computed anew
 
   const TreeExtractor& extractor_;
@@ -78,6 +92,10 @@ class TreeScoring {
   std::vector<std::uint32_t> fields_, places_;
   std::vector<const float*> parts_;
   std::vector<Work> work_;
+  std::vector<std::uint64_t> shared_keys_;  // [kShared] 0: empty
+  LargeVector<float> shared_;               // [kShared][stride]
+  std::vector<Kept> to_share_;
+  const TreeNames* names_ = nullptr;
 };
 
 // What the groups of a state add, computed if it is not known: as work, to be done for several states at
@@ -93,6 +111,7 @@ void TreeScoring::collect(const Lookup& lookup, TreeStates& states) {
     places_.push_back(place);
     if (!added) continue;
     vectors_.resize((std::size_t{place} + 1) * stride_, 0.0f);
+    if (!shared_keys_.empty() && groups[g].shared && take_shared(groups[g], g, place)) continue;
     for (const std::uint32_t t : groups[g].templates) {
       const std::uint64_t name = extractor_.key(t, fields_.data(), x, states.names());
       if (name == 0) continue;
@@ -133,11 +152,13 @@ template <class Lookup>
 void TreeScoring::score(const Lookup& lookup, TreeStates& states, std::span<const std::uint32_t> which) {
   if (vectors_.size() > kMostFloats) begin();
   places_.clear();
+  names_ = &states.names();
   for (const std::uint32_t s : which) {
     states.fields(extractor_, states[s], fields_);
     collect(lookup, states);
   }
   add_rows(lookup);
+  keep_shared();
   const std::size_t groups = extractor_.groups().size();
   sums_.resize(which.size() * stride_);
   for (std::size_t k = 0; k < which.size(); ++k) {

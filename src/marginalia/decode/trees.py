@@ -219,6 +219,36 @@ def resume(training: TreeTraining, saved: SavedModel) -> None:
     training.allow(saved.arrays[ACTIONS])
 
 
+class GivenTree(NamedTuple):
+    """Heads and labels of a sentence's tokens that are given; -1 where none is."""
+
+    heads: Ids
+    labels: Ids
+
+    @classmethod
+    def of(cls, length: int, heads: Mapping[int, int], labels: Mapping[int, int]) -> GivenTree:
+        """By token, counted from 0."""
+        made = cls(np.full(length, -1, np.int32), np.full(length, -1, np.int32))
+        for array, given in zip(made, (heads, labels), strict=True):
+            for token, value in given.items():
+                array[token] = value
+        return made
+
+
+class ActionTerm(NamedTuple):
+    """A feature of a state, with the action taken there: its weight, the texts that its name is made of, and
+    the arc that the action makes (-1: none)."""
+
+    step: int
+    row: int
+    action: int
+    template: int
+    weight: float
+    texts: list[str]
+    head: int
+    dependent: int
+
+
 def _shape_of(saved: SavedModel) -> _core.TreeShape:
     shape = tree_shape(saved.labels, saved.settings_as(TreeSettings, needs=("system", "tree-beam")))
     shape.allow(np.ascontiguousarray(saved.arrays[ACTIONS]))
@@ -231,18 +261,44 @@ class TreeDecoder(Decoder[_core.TreeShape]):
     _factory = DecoderFactory(_shape_of, _core.TreeModel, compile_tree_extractor, _core.TreeSpace)
 
     def trees(
-        self, block: Block, sentence: int, k: int, heads: Ids = _NONE, labels: Ids = _NONE
+        self, block: Block, sentence: int, given: GivenTree | None = None
     ) -> list[tuple[Ids, npt.NDArray[np.uint32], float]]:
-        """(arcs, actions, score) of the trees of the final beam, best first; given heads and labels (-1: not
-        given) are kept."""
+        """(arcs, actions, score) of the trees that the beam ends with, best first, each once; arcs that are
+        given are kept."""
+        heads, labels = (_NONE, _NONE) if given is None else given
         found: list[tuple[Ids, npt.NDArray[np.uint32], float]] = self._model.ranked(
-            self._extractor(block), block.table, sentence, k, heads, labels, self._space()
+            self._extractor(block), block.table, sentence, 2**32, heads, labels, self._space()
         )
         return found
 
     def k_best(
         self, block: Block, sentence: int, k: int | None = None
     ) -> Iterator[tuple[npt.NDArray[np.uint32], float]]:
-        """The trees of the final beam with their scores, best first."""
-        for arcs, _, score in self.trees(block, sentence, 2**32 if k is None else k):
+        """The trees that the beam ends with and their scores, best first."""
+        for arcs, _, score in self.trees(block, sentence)[:k]:
             yield arcs.astype(np.uint32), score
+
+    def marginals(
+        self, block: Block, sentence: int, arcs: Ids, temperature: float, given: GivenTree | None = None
+    ) -> tuple[npt.NDArray[np.float64], float]:
+        """How probable arcs are, and the tree of all of them: the trees that the beam ends with stand for all
+        there are, with probabilities in proportion to exp(score / temperature)."""
+        trees = self.trees(block, sentence, given)
+        scores = np.array([score for _, _, score in trees]) / temperature
+        shares = np.exp(scores - scores.max())
+        shares /= shares.sum()
+        same = np.stack([own for own, _, _ in trees]) == arcs
+        return np.minimum(shares @ same, 1.0), min(float(shares[same.all(axis=1)].sum()), 1.0)
+
+    def action_terms(
+        self, block: Block, sentence: int, actions: npt.NDArray[np.uint32]
+    ) -> list[ActionTerm]:
+        """The features of actions that have weights."""
+        found = self._model.terms(self._extractor(block), block.table, sentence, actions, self._space())
+        return [ActionTerm(*fields) for fields in found]
+
+    @property
+    def merged(self) -> tuple[int, int]:
+        """How many states were one with another in this thread, and of how many that were to be kept."""
+        counts: tuple[int, int] = self._space().merged
+        return counts

@@ -163,15 +163,17 @@ def _pieces(
         yield builder.placed(attribute, place)
 
 
+def _aliases(columns: Sequence[str]) -> dict[str, str]:
+    """What sets call words and tags: a column of tags stands for others that the data do not have."""
+    tags = [name for name in ("xpos", "upos", "pos", "tag") if name in columns]
+    return {"word": columns[0], **{name: tags[0] for name in ("xpos", "upos", "pos") if tags}}
+
+
 def load_tree_features(
     name_or_path: str, columns: Sequence[str], label: str, onto: TemplateProgram
 ) -> TemplateProgram:
     """The program of a ready-made set or of a template file, for data with these columns."""
-    aliases = {"word": columns[0]}
-    tags = [name for name in ("xpos", "upos", "tag") if name in columns]
-    if "pos" not in columns and tags:
-        aliases["pos"] = tags[0]
-    known = Columns(columns, label, aliases)
+    known = Columns(columns, label, _aliases(columns))
     if name_or_path in TREE_SETS:
         from marginalia.features.sets import text_of_set
 

@@ -23,7 +23,11 @@ _OF_PHRASES = "dictionaries have labels of phrases, but this model gives trees"
 NOT_FOR_TREES = MappingProxyType(
     {f"eval --{option}": _OF_TOKENS for option in ("mode", "scheme", "known", "bootstrap", "compare")}
     | {f"{verb} --dictionary": _OF_PHRASES for verb in ("tag", "eval", "explain")}
-    | {"export": "exported programs know no trees"}
+    | {
+        "export": "exported programs know no trees",
+        "fix": "corrections are of labels of tokens; train the parser further with the sentence instead",
+        "explain": "`Parser.explain` compares the heads of a word; the verb is for labels of tokens",
+    }
 )
 """Options of verbs that make no sense for trees, with the reason."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from types import MappingProxyType
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
@@ -11,10 +11,10 @@ import numpy.typing as npt
 
 from marginalia.corpus.batches import Layout
 from marginalia.corpus.blocks import Block
-from marginalia.corpus.tree_answers import TreeWriter
 from marginalia.decode.parser import Parser
-from marginalia.decode.trees import HEAD, MOST_LABELS, UNKNOWN, heads_of
-from marginalia.kinds.kind import Answered, Difference, Ids, OutputKind
+from marginalia.corpus.tree_answers import HEAD, MOST_LABELS, TreeWriter
+from marginalia.decode.trees import heads_of
+from marginalia.kinds.kind import Answered, Difference, Ids, Numbers, OutputKind
 from marginalia.kinds.tree_reader import NOT_FOR_TREES, TREEBANKS
 
 if TYPE_CHECKING:
@@ -56,7 +56,39 @@ class Trees(OutputKind[Parser]):
 
     def differences(self, before: Parser, after: Parser, block: Block, label: str) -> Iterator[Difference]:
         """The sentences that two models parse otherwise, arcs as label:head."""
-        raise NotImplementedError
+        if not block.table.tokens:
+            return
+        heads, labels = heads_of(block.table, block.index(HEAD)).tolist(), block.column(label)
+        right = [f"{name}:{head}" for name, head in zip(labels, heads, strict=True)]
+        old, new = (_shown(model, block) for model in (before, after))
+        tokens = block.readable(after.feature_columns[0])
+        for number, (first, last) in enumerate(pairwise(block.table.sentence_starts.tolist()), 1):
+            here = slice(first, last)
+            if old[here] != new[here]:
+                parts = (tokens[here], right[here], old[here], new[here])
+                yield Difference(number, *(tuple(part) for part in parts))
+
+
+def _shown(model: Parser, block: Block) -> list[str]:
+    heads, labels = model.arcs(block)
+    return [f"{model.labels[n]}:{h}" for n, h in zip(labels.tolist(), heads.tolist(), strict=True)]
+
+
+class AnsweredTrees:
+    """A block with a model's trees, which arcs are right, and how sure they are."""
+
+    def __init__(self, model: Parser, block: Block, label: str) -> None:
+        self._model, self._block = model, block
+        self._ids = model.decoder.best(block)
+        numbers = {name: number for number, name in enumerate(model.labels)}
+        heads = heads_of(block.table, block.index(HEAD))
+        gold = np.array([numbers.get(name, -1) for name in block.column(label)], np.int32)
+        self._known = heads >= 0
+        self.right = {"words": (heads * MOST_LABELS + gold == self._ids)[self._known]}
+
+    def at(self, temperature: float) -> dict[str, Numbers]:
+        """How sure the arcs are."""
+        return {"words": self._model.arc_confidence(self._block, self._ids, temperature)[self._known]}
 
 
 KIND = Trees()
