@@ -17,21 +17,10 @@ TREEBANKS = {
     "zh": "ud-chinese-gsd",
     "cs": "ud-czech-cltt",
 }
-SHOWN = [
-    "Tokens",
-    "Sentences",
-    "Words",
-    "UPOS",
-    "XPOS",
-    "UFeats",
-    "AllTags",
-    "Lemmas",
-    "UAS",
-    "LAS",
-    "CLAS",
-    "MLAS",
-    "BLEX",
-]
+SHOWN = (
+    *("Tokens", "Sentences", "Words", "UPOS", "XPOS", "UFeats", "AllTags", "Lemmas"),
+    *("UAS", "LAS", "CLAS", "MLAS", "BLEX"),
+)
 GIVEN = {"raw": "", "tokens": "tokens", "tags": "tokens,tags"}
 MARGINALIA = [sys.executable, "-m", "marginalia"]
 UDPIPE = [sys.executable, HERE / "peers" / "udpipe_ud.py"]

@@ -133,7 +133,7 @@ def test_one_part_anew_and_a_model_added(run: Run, bank: Path, model: Path, tmp_
 
 
 def test_shrink_and_calibrate(run: Run, bank: Path, tmp_path: Path) -> None:
-    size = (bank / "p.mg").stat().st_size // 2
+    size = (bank / "p.mg").stat().st_size * 9 // 10
     words = [
         "shrink",
         bank / "p.mg",

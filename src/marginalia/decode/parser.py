@@ -199,4 +199,6 @@ def _refuse(others: Mapping[str, Any]) -> None:
     """What other models take and this one does not."""
     wanted = [name for name, value in others.items() if value]
     if wanted:
-        raise SettingsError(f"{wanted[0].replace('_', '-')}: it is for labels of tokens; this model gives trees.")
+        raise SettingsError(
+            f"{wanted[0].replace('_', '-')}: it is for labels of tokens; this model gives trees."
+        )

@@ -290,9 +290,7 @@ class TreeDecoder(Decoder[_core.TreeShape]):
         same = np.stack([own for own, _, _ in trees]) == arcs
         return np.minimum(shares @ same, 1.0), min(float(shares[same.all(axis=1)].sum()), 1.0)
 
-    def action_terms(
-        self, block: Block, sentence: int, actions: npt.NDArray[np.uint32]
-    ) -> list[ActionTerm]:
+    def action_terms(self, block: Block, sentence: int, actions: npt.NDArray[np.uint32]) -> list[ActionTerm]:
         """The features of actions that have weights."""
         found = self._model.terms(self._extractor(block), block.table, sentence, actions, self._space())
         return [ActionTerm(*fields) for fields in found]
