@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marginalia.features.characters import COLUMNS, character_columns
+from marginalia.features.characters import COLUMNS, character_columns, lexicon_columns
 from marginalia.features.lexicon import UNKNOWN, TagLexicon, count_tags, held_out_column
 
 
@@ -42,3 +42,17 @@ def test_in_training_each_occurrence_is_left_out_of_its_own_evidence() -> None:
     assert held_out_column(counts, forms, tags) == ["Y", "X", UNKNOWN, "D", UNKNOWN]
     lexicon = TagLexicon.of(counts)
     assert lexicon.column(["a", "b", "c", "THE"]) == ["X,Y", "X", UNKNOWN, "D"]
+
+
+@given(st.text(alphabet="abc", max_size=12), st.sets(st.text(alphabet="abc", min_size=2, max_size=4)))
+def test_known_tokens_are_found_at_every_place(text: str, lexicon: set[str]) -> None:
+    places = [(i, j) for i in range(len(text)) for j in range(i + 2, len(text) + 1) if text[i:j] in lexicon]
+
+    def longest(chosen: list[tuple[int, int]]) -> str:
+        return str(max((j - i for i, j in chosen), default=0))
+
+    ahead, behind, across = lexicon_columns(text, lexicon)
+    for t in range(len(text)):
+        assert ahead[t] == longest([p for p in places if p[0] == t])
+        assert behind[t] == longest([p for p in places if p[1] == t])
+        assert across[t] == longest([p for p in places if p[0] < t < p[1]])

@@ -259,3 +259,22 @@ def test_tags_are_learned_together_if_there_are_few_pairs() -> None:
     many = {"upos": ["A"] * 200, "xpos": [str(i) for i in range(200)], "feats": ["F=1"] * 200}
     assert tag_stages(many) == [("upos",), ("feats",), ("xpos",)]
     assert tag_stages({"upos": ["_"], "xpos": ["_"], "feats": ["_"]}) == []
+
+
+def test_text_without_blanks_is_cut_by_characters_and_known_tokens() -> None:
+    words, rng = ["猫", "犬", "が", "を", "見る", "走る", "本", "読む", "図書館", "で"], random.Random(3)
+    text = ""
+    for _ in range(80):
+        chosen = [*rng.choices(words, k=rng.randrange(2, 6)), "。"]
+        rows = (
+            f"{i}\t{w}\t_\tX\t_\t_\t{int(i > 1)}\t{'dep' if i > 1 else 'root'}\t_\t_"
+            for i, w in enumerate(chosen, 1)
+        )
+        text += "\n".join(rows) + "\n\n"
+    made = train_pipeline(document(text), parts=["tokens", "tags"])
+    assert "図書館" in made.bundle.tables["tokens"]
+    parsed = made.parse("猫が図書館で本を読む。犬が走る。")
+    assert [[w.form for w in s] for s in parsed] == [
+        ["猫", "が", "図書館", "で", "本", "を", "読む", "。"],
+        ["犬", "が", "走る", "。"],
+    ]

@@ -8,10 +8,15 @@ of use and have no name.
 from __future__ import annotations
 
 import re
+from collections.abc import Set
 
 COLUMNS = ("char", "chunk", "place", "before", "after")
 """What each character has."""
+LEXICON_COLUMNS = ("ahead", "behind", "across")
+"""What each character has besides if there is a lexicon: how long the longest known token is that begins with
+it, that ends before it, that goes over the boundary before it."""
 
+LONGEST_KNOWN = 8  # characters of a token of the lexicon
 BLANK, BREAK, CONTROL = "␣", "⏎", "\ufffd"
 _LONGEST = 24  # characters of a chunk that has a name
 _FAR = 12  # places of a chunk that are told apart
@@ -42,6 +47,14 @@ def character_columns(text: str, breaks: bool = False) -> list[list[str]]:
     return [chars, chunk, place, before, after]
 
 
+def all_columns(text: str, breaks: bool, lexicon: Set[str]) -> dict[str, list[str]]:
+    """All columns by name; those of the lexicon if there is one."""
+    columns = dict(zip(COLUMNS, character_columns(text, breaks), strict=True))
+    if lexicon:
+        columns |= dict(zip(LEXICON_COLUMNS, lexicon_columns(text, lexicon), strict=True))
+    return columns
+
+
 def _shown(match: re.Match[str]) -> str:
     char = match[0]
     if char.isspace():
@@ -66,3 +79,22 @@ def _places(length: int) -> list[str]:
 
 
 _PLACES = [_places(length) for length in range(_LONGEST + 1)]
+
+
+def lexicon_columns(text: str, lexicon: Set[str]) -> list[list[str]]:
+    """The columns of `LEXICON_COLUMNS`: matches of known tokens of two characters and more, anywhere."""
+    size = len(text)
+    ahead, behind, across = ([0] * size for _ in range(3))
+    for first in range(size):
+        for length in range(2, min(LONGEST_KNOWN, size - first) + 1):
+            if text[first : first + length] not in lexicon:
+                continue
+            ahead[first] = length
+            if first + length < size:
+                behind[first + length] = max(behind[first + length], length)
+            for at in range(first + 1, first + length):
+                across[at] = max(across[at], length)
+    return [[_DIGITS[n] for n in column] for column in (ahead, behind, across)]
+
+
+_DIGITS = [str(n) for n in range(LONGEST_KNOWN + 1)]

@@ -38,9 +38,8 @@ class Pipeline:
     def __init__(self, bundle: Bundle) -> None:
         self.bundle = bundle
         parts, tables = bundle.parts, bundle.tables
-        self._tokens = (
-            TokenFinder(parts[TOKENS], bool(bundle.about.get("breaks"))) if TOKENS in parts else None
-        )
+        breaks = bool(bundle.about.get("breaks"))
+        self._tokens = TokenFinder(parts[TOKENS], breaks, tables.get(TOKENS, ())) if TOKENS in parts else None
         self._multiword = (
             MultiwordSplitter(parts[MULTIWORD], tables.get(MULTIWORD, ())) if MULTIWORD in parts else None
         )

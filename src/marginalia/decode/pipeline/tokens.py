@@ -16,7 +16,7 @@ from marginalia._core import from_columns
 from marginalia.corpus.blocks import Block
 from marginalia.decode.pipeline.parts import TOKENS, LabelPart
 from marginalia.errors import ModelError
-from marginalia.features.characters import COLUMNS, character_columns
+from marginalia.features.characters import COLUMNS, LEXICON_COLUMNS, all_columns
 from marginalia.model import SavedModel
 
 SENTENCE, BEGIN, INSIDE, OUTSIDE = "S", "B", "I", "O"
@@ -32,12 +32,13 @@ _WHITE = np.array([c for c in range(0x3001) if chr(c).isspace()], np.uint32)
 class TokenFinder(LabelPart):
     """Finds the tokens and sentences of texts."""
 
-    def __init__(self, saved: SavedModel, breaks: bool = False) -> None:
+    def __init__(self, saved: SavedModel, breaks: bool = False, known: Sequence[str] = ()) -> None:
         super().__init__(TOKENS, saved)
         if not LABELS.issuperset(saved.labels):
             raise ModelError("the part 'tokens' has labels that are none of characters.")
         self._codes = np.array([ord(label) for label in saved.labels], np.uint8)
-        self._breaks = breaks
+        self._breaks, self._known = breaks, frozenset(known)
+        self._names = (*COLUMNS, *LEXICON_COLUMNS) if known else COLUMNS
 
     def sentences(self, texts: Sequence[str]) -> list[list[Spans]]:
         """Of each text its sentences, each the start and end of its tokens."""
@@ -59,12 +60,12 @@ class TokenFinder(LabelPart):
 
     def _labelled(self, windows: Sequence[str]) -> Iterator[npt.NDArray[np.uint8]]:
         """The labels of all characters, as bytes."""
-        columns: list[list[str]] = [[] for _ in COLUMNS]
+        columns: dict[str, list[str]] = {name: [] for name in self._names}
         for window in windows:
-            for whole, part in zip(columns, character_columns(window, self._breaks), strict=True):
-                whole.extend(part)
+            for name, part in all_columns(window, self._breaks, self._known).items():
+                columns[name].extend(part)
         lengths = [len(window) for window in windows]
-        block = Block(from_columns(columns, lengths), COLUMNS)
+        block = Block(from_columns(list(columns.values()), lengths), self._names)
         codes = self._codes[self.tagger.decoder.best(block)]
         return iter(np.split(codes, np.cumsum(lengths)[:-1]))
 

@@ -13,7 +13,7 @@ from marginalia.corpus.words import MultiwordToken, Token
 from marginalia.decode.pipeline.lemmas import LEMMA_COLUMNS, Key
 from marginalia.decode.pipeline.multiword import UNSPLIT, split_scripts
 from marginalia.decode.pipeline.tokens import BEGIN, INSIDE, OUTSIDE, SENTENCE
-from marginalia.features.characters import COLUMNS, character_columns
+from marginalia.features.characters import LONGEST_KNOWN, all_columns
 
 LABEL = "label"
 _LONGEST = 2000  # characters of an example: longer paragraphs are cut where sentences begin
@@ -36,7 +36,24 @@ def has_breaks(document: Document) -> bool:
     return any("\n" in document.text[start:end] for start, end in paragraph_spans(document.text))
 
 
-def character_examples(document: Document, breaks: bool) -> Iterator[Sentence]:
+def known_tokens(document: Document) -> dict[str, int]:
+    """How often tokens of several characters occur, of a treebank whose text has few blanks between tokens;
+    of others nothing: there a chunk between blanks says more."""
+    counts: Counter[str] = Counter()
+    tight = tokens = 0
+    for sentence in document.sentences:
+        for token in sentence.tokens:
+            tokens += 1
+            tight += not document.text[token.end : token.end + 1].isspace()
+            counts[token.form] += 1
+    if 2 * tight <= tokens:
+        return {}
+    return {form: n for form, n in counts.items() if 2 <= len(form) <= LONGEST_KNOWN}
+
+
+def character_examples(
+    document: Document, breaks: bool, lexicon: Set[str] = frozenset()
+) -> Iterator[Sentence]:
     """Paragraphs, or stretches of them, as sentences of characters."""
     text, labels = document.text, character_labels(document)
     begins = [sentence.start for sentence in document.sentences]
@@ -44,7 +61,7 @@ def character_examples(document: Document, breaks: bool) -> Iterator[Sentence]:
         for first, last in _stretches(start, end, begins):
             while text[last - 1].isspace():
                 last -= 1
-            columns = dict(zip(COLUMNS, character_columns(text[first:last], breaks), strict=True))
+            columns = all_columns(text[first:last], breaks, lexicon)
             yield Sentence(columns | {LABEL: labels[first:last]})
 
 

@@ -164,8 +164,16 @@ class PipelineTraining:
 
     def _train_tokens(self) -> Iterator[PartProgress]:
         breaks = examples.has_breaks(self._train)
-        data = list(examples.character_examples(self._train, breaks))
-        dev = None if self._dev is None else list(examples.character_examples(self._dev, breaks))
+        counts = examples.known_tokens(self._train)
+        # In training tokens that are seen once are unknown, as new ones are in use.
+        seen_again = {form for form, n in counts.items() if n > 1}
+        known = counts.keys() if seen_again else frozenset()
+        data = list(examples.character_examples(self._train, breaks, seen_again))
+        dev = None
+        if self._dev is not None:
+            dev = list(examples.character_examples(self._dev, breaks, known))
+        if seen_again:
+            self._tables[TOKENS] = tuple(sorted(known))
         yield from self._run(TOKENS, data, dev, examples.LABEL)
         self._about["breaks"] = breaks
 
