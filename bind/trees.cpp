@@ -1,3 +1,5 @@
+#include "search/trees/trees.hpp"
+
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
@@ -10,7 +12,6 @@
 #include "frozen_model.hpp"
 #include "search/trees/model.hpp"
 #include "search/trees/oracle.hpp"
-#include "search/trees/trees.hpp"
 #include "sources.hpp"
 #include "structure.hpp"
 
@@ -32,7 +33,8 @@ void make_extractor(TreeExtractor* self, const std::vector<SourceFields>& source
   for (const auto& fields : templates) {
     made.emplace_back();
     for (const auto& [text, source, anchor] : fields)
-      made.back().push_back({text, source < 0 ? TreePiece::kNoSource : static_cast<std::uint32_t>(source), anchor});
+      made.back().push_back(
+          {text, source < 0 ? TreePiece::kNoSource : static_cast<std::uint32_t>(source), anchor});
   }
   new (self) TreeExtractor(sources_of(sources, clusters), std::move(made), std::move(lists), columns);
 }
@@ -45,8 +47,8 @@ Value named(const std::string& name, const std::vector<std::pair<std::string, Va
   throw std::invalid_argument(std::string("trees: unknown ") + what + " " + name);
 }
 
-void make_shape(TreeShape* self, std::vector<std::string> labels, const std::string& system,
-                std::size_t beam, bool one_root, bool merge, const std::string& update) {
+void make_shape(TreeShape* self, std::vector<std::string> labels, const std::string& system, std::size_t beam,
+                bool one_root, bool merge, const std::string& update) {
   using Update = TreeShape::Update;
   TreeShape::Options options;
   options.system = named<TransitionSystem>(system,
@@ -131,17 +133,18 @@ nb::list terms(const BoundTrees& b, const TreeExtractor& extractor, const TokenT
   const std::vector<std::uint32_t> taken(actions.data(), actions.data() + actions.size());
   check_actions(b.model.shape(), search.states, last - first, taken);
   nb::list out;
-  b.model.features(taken, space,
-                   [&](std::uint32_t row, std::uint32_t action, std::uint32_t t,
-                       const std::vector<std::uint32_t>& fields, std::size_t step, const NewArc& arc) {
-                     const double weight = b.model.weight(row, action);
-                     if (weight == 0.0) return;
-                     const bool none = arc.head == kAnyHead;
-                     out.append(nb::make_tuple(
-                         step, row, action, t, weight,
-                         extractor.piece_texts(t, fields.data(), last - first, search.states.names(), text_at),
-                         none ? -1 : static_cast<int>(arc.head), none ? -1 : static_cast<int>(arc.dependent)));
-                   });
+  b.model.features(
+      taken, space,
+      [&](std::uint32_t row, std::uint32_t action, std::uint32_t t, const std::vector<std::uint32_t>& fields,
+          std::size_t step, const NewArc& arc) {
+        const double weight = b.model.weight(row, action);
+        if (weight == 0.0) return;
+        const bool none = arc.head == kAnyHead;
+        out.append(nb::make_tuple(
+            step, row, action, t, weight,
+            extractor.piece_texts(t, fields.data(), last - first, search.states.names(), text_at),
+            none ? -1 : static_cast<int>(arc.head), none ? -1 : static_cast<int>(arc.dependent)));
+      });
   return out;
 }
 

@@ -88,8 +88,7 @@ std::uint32_t TreeNames::with(std::uint32_t set, std::uint32_t label) {
 std::string TreeNames::text(TreeFieldKind kind, std::uint32_t number) const {
   if (kind == TreeFieldKind::label) return labels_[number];
   if (kind == TreeFieldKind::distance) return kDistanceTexts[number];
-  if (kind == TreeFieldKind::valency)
-    return std::to_string(number) + (number == kMostChildren ? "+" : "");
+  if (kind == TreeFieldKind::valency) return std::to_string(number) + (number == kMostChildren ? "+" : "");
   std::string all;
   for (const std::uint32_t label : sets_[number]) all += (all.empty() ? "" : "|") + labels_[label];
   return all;
@@ -203,7 +202,9 @@ void TreeExtractor::group() {
     }
     found->templates.push_back(t);
     for (const Step& step : steps) {
-      const auto looks = [&](const Step& one) { return one.field == step.field && one.source == step.source; };
+      const auto looks = [&](const Step& one) {
+        return one.field == step.field && one.source == step.source;
+      };
       if (std::none_of(found->values.begin(), found->values.end(), looks)) found->values.push_back(step);
     }
   }

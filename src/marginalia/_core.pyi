@@ -2204,18 +2204,16 @@ class TreeBatch:
         self,
         weights: WeightTable,
         rule: UpdateRule,
-        order: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        order: NDArray[numpy.uint32],
         step: int,
-        sample_weights: Annotated[
-            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
+        sample_weights: NDArray[numpy.float64],
         dropout_input: float = 0.0,
         dropout_values: float = 0.0,
         dropout_features: float = 0.0,
         dropout_seed: int = 0,
         first: int = 0,
         loss: float = 0.0,
-    ) -> dict:
+    ) -> dict[str, Any]:
         """
         Applies a rule to the examples in order; what was counted. `first`: the number of example 0 in provenance; `loss`: that of the pass so far, to which losses are added one by one.
         """
@@ -2275,11 +2273,16 @@ class TreeSpace:
     """Scratch memory of one thread."""
 
     def __init__(self) -> None: ...
+    @property
+    def merged(self) -> tuple[int, int]:
+        """
+        How many states were one with another, and of how many that were to be kept.
+        """
 
 class TreeModel:
     """A finished model of dependency trees."""
 
-    def __init__(self, shape: TreeShape, arrays: dict) -> None: ...
+    def __init__(self, shape: TreeShape, arrays: dict[str, NDArray[Any]]) -> None: ...
     def best(self, extractor: TreeExtractor, table: TokenTable, space: TreeSpace) -> NDArray[numpy.int32]:
         """Labels of all tokens of the table."""
 
@@ -2296,10 +2299,22 @@ class TreeModel:
         table: TokenTable,
         sentence: int,
         k: int,
-        heads: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        heads: NDArray[numpy.int32],
+        labels: NDArray[numpy.int32],
         space: TreeSpace,
-    ) -> list:
+    ) -> list[tuple[NDArray[numpy.int32], NDArray[numpy.uint32], float]]:
         """
         (arcs, actions, score) of the trees of the final beam, best first, each once. Given heads and labels (below 0: not given; empty arrays: none at all) are kept.
+        """
+
+    def terms(
+        self,
+        extractor: TreeExtractor,
+        table: TokenTable,
+        sentence: int,
+        actions: NDArray[numpy.uint32],
+        space: TreeSpace,
+    ) -> list[tuple[int, int, int, int, float, list[str], int, int]]:
+        """
+        (step, row, action, template, weight, texts of its pieces, head, dependent) of each feature of actions that has a weight.
         """

@@ -167,7 +167,7 @@ def feature(config: Configuration, template: str, columns: dict[str, list[str]],
 
 
 def random_tree(rng: random.Random, length: int, labels: int, projective: bool) -> list[tuple[int, int]]:
-    """(head, label) of each token; one root. Projective ones are those that spans make, each with its head."""
+    """(head, label) of each token; one root. Projective ones are made span by span."""
     heads = [ROOT] * length
 
     def span(first: int, last: int, head: int) -> None:

@@ -73,7 +73,7 @@ std::uint64_t TreeSignature::of(const TreeState& s, std::uint32_t first, TreeSta
   const auto take = [&](std::uint64_t value) { hash = scrambled(hash ^ (value + 0x9e3779b97f4a7c15ULL)); };
   take(s.size);
   for (const Part& part : parts_) {
-    const TreeStates::Found found = states.at_place(s, part.depth, part.path);
+    const TreeStates::PlacedToken found = states.at_place(s, part.depth, part.path);
     if (part.kind == TreeFieldKind::token) {
       for (const std::uint32_t source : part.sources) {
         const Hashed& value = x.grid[0][found.token * sources_ + source];
@@ -187,7 +187,8 @@ void MergingSearch::take() {
 
 bool MergingSearch::has(std::uint32_t state) {
   const TreeState& s = (*states_)[state];
-  const std::uint64_t signature = signature_.of(s, s.size == 0 ? 0 : states_->first_under(s), *states_, scoring_->x);
+  const std::uint64_t signature =
+      signature_.of(s, s.size == 0 ? 0 : states_->first_under(s), *states_, scoring_->x);
   return std::find(signatures_.begin(), signatures_.end(), signature) != signatures_.end();
 }
 

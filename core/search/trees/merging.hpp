@@ -24,9 +24,9 @@ class TreeSignature {
 
  private:
   struct Part {
-    std::uint32_t depth;            // on the stack; what is in the queue follows from where it begins
-    std::vector<TreeStep> path;     // from there to a child
-    TreeFieldKind kind;             // distance: which token it is
+    std::uint32_t depth;                 // on the stack; what is in the queue follows from where it begins
+    std::vector<TreeStep> path;          // from there to a child
+    TreeFieldKind kind;                  // distance: which token it is
     std::vector<std::uint32_t> sources;  // of a token
     bool right;
     bool is_same_place(const Part& other) const {

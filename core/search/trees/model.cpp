@@ -83,9 +83,8 @@ std::vector<std::int32_t> TreeModel::voted(const TreeExtractor& extractor, const
     if (found.empty()) throw std::invalid_argument("trees: no actions lead to a tree");
     Ballot ballot(found.size());
     const auto add = [&](std::size_t of, std::size_t j, double sign) {
-      features(found[of].actions, space, [&](std::uint32_t row, std::uint32_t action, auto&&...) {
-        ballot.add(j, row, action, sign);
-      });
+      features(found[of].actions, space,
+               [&](std::uint32_t row, std::uint32_t action, auto&&...) { ballot.add(j, row, action, sign); });
     };
     for (std::size_t j = 1; j < found.size(); ++j) {
       add(j, j, 1.0);

@@ -75,7 +75,8 @@ class TreeModel {
     void prefetch_row(std::uint32_t row) const { weights.prefetch_row(row); }
     void prefetch_cells(std::uint32_t row) const { weights.prefetch_cells(row); }
     void add(std::uint32_t row, const std::uint16_t* column_of, float* scores) const {
-      weights.for_cells(row, [&](std::uint32_t output, float weight) { scores[column_of[output]] += weight; });
+      weights.for_cells(row,
+                        [&](std::uint32_t output, float weight) { scores[column_of[output]] += weight; });
     }
   };
   void best_merged(Space& space, std::vector<std::uint32_t>& arcs) const;

@@ -93,9 +93,7 @@ class Oracle {
   std::uint32_t head(std::uint32_t token) const { return tree_.head[token]; }
   bool finished(std::uint32_t token) const { return left_[token + 1] == 0; }
 
-  Move end_or_shift(const TreeState& s) const {
-    return states_.queue_empty(s) ? Move::root : Move::shift;
-  }
+  Move end_or_shift(const TreeState& s) const { return states_.queue_empty(s) ? Move::root : Move::shift; }
 
   Move standard(const TreeState& s) const {
     if (s.size < 2) return end_or_shift(s);

@@ -42,7 +42,7 @@ class TreeScoring {
   TreeScoring(const TreeExtractor& extractor, const TreeShape& shape)
       : extractor_(extractor), shape_(shape), stride_((shape.columns() + 1 + 7) / 8 * 8) {}
 
-  TreeValues x;                                 // of the sentence
+  TreeValues x;                                   // of the sentence
   std::vector<std::uint32_t>* touched = nullptr;  // gets the rows that scores come from
 
   // From now on, what groups of tags or of one token add is kept from sentence to sentence: weights must not

@@ -65,7 +65,7 @@ class TreeSearch {
   std::vector<Candidate> top_;  // a heap, the worst first
   std::span<const std::uint32_t> actions_;
   std::uint32_t gold_ = 0;
-  bool follows_ = false;             // is there gold?
+  bool follows_ = false;            // is there gold?
   std::size_t gold_at_ = SIZE_MAX;  // its place in the beam
 };
 

@@ -37,7 +37,8 @@ void TreeShape::number_columns() {
     if (!has(move)) continue;
     const std::uint32_t count = m < kPlainMoves ? 1 : labels();
     for (std::uint32_t label = 0; label < count; ++label)
-      if (m < kPlainMoves || allowed_[action_of(move, label)] != 0) actions_.push_back(action_of(move, label));
+      if (m < kPlainMoves || allowed_[action_of(move, label)] != 0)
+        actions_.push_back(action_of(move, label));
   }
   begin_[kMoves] = columns();
   column_of_.assign(row_width(), static_cast<std::uint16_t>(columns()));

@@ -7,7 +7,9 @@ namespace marginalia {
 
 namespace {
 
-constexpr unsigned bit(Move move) { return 1u << static_cast<unsigned>(move); }
+constexpr unsigned bit(Move move) {
+  return 1u << static_cast<unsigned>(move);
+}
 
 }  // namespace
 
@@ -132,6 +134,8 @@ unsigned TreeStates::keeping(const TreeState& s, unsigned moves) const {
       if (eager) drop(Move::right);
     }
     if (eager && head != kAnyHead && head != 0 && head - 1 < items_[first].token) drop(Move::shift);
+    // Nothing under the root could get a head any more.
+    if (head == 0 && (eager ? s.headless : s.size) != 0) drop(Move::shift);
   }
   return moves;
 }
@@ -283,7 +287,8 @@ std::uint32_t TreeStates::field(const TreeField& field) {
       return std::min(place.label, names_.labels());
     case TreeFieldKind::distance: {
       const Place& other = places_[field.other];
-      return place.item == 0 || other.item == 0 ? 0 : TreeNames::distance(item.token, items_[other.item].token);
+      return place.item == 0 || other.item == 0 ? 0
+                                                : TreeNames::distance(item.token, items_[other.item].token);
     }
     case TreeFieldKind::valency:
       return std::min<std::uint32_t>(item.valency[field.right], TreeNames::kMostChildren);
@@ -314,7 +319,7 @@ std::uint32_t TreeStates::reduce(std::uint32_t left, std::uint32_t right, std::u
   return static_cast<std::uint32_t>(states_.size() - 1);
 }
 
-TreeStates::Found TreeStates::at_place(const TreeState& s, std::uint32_t depth,
+TreeStates::PlacedToken TreeStates::at_place(const TreeState& s, std::uint32_t depth,
                                        const std::vector<TreeStep>& path) const {
   std::uint32_t cell = s.stack, label = kAnyLabel;
   for (std::uint32_t k = 0; k < depth && cell != 0; ++k) cell = cells_[cell].below;
@@ -345,7 +350,8 @@ void TreeStates::arcs(std::uint32_t state, std::vector<std::uint32_t>& out) cons
   for (; states_[state].steps != 0; state = states_[state].before) {
     const std::uint32_t action = states_[state].action;
     const NewArc made = arc(states_[states_[state].before], TreeShape::move_of(action));
-    if (made.head != kAnyHead) out[made.dependent] = made.head * kMostTreeLabels + TreeShape::label_of(action);
+    if (made.head != kAnyHead)
+      out[made.dependent] = made.head * kMostTreeLabels + TreeShape::label_of(action);
   }
 }
 

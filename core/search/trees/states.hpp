@@ -31,10 +31,10 @@ struct TreeItem {
     std::uint32_t item = 0, label = 0;
   };
   std::uint32_t token = 0;
-  Child child[2][2];               // [side][outermost first]
-  std::uint32_t labels[2] = {};    // sets of the children's labels
-  std::uint16_t valency[2] = {};   // children
-  std::uint16_t given[2] = {};     // children of arcs that were given
+  Child child[2][2];              // [side][outermost first]
+  std::uint32_t labels[2] = {};   // sets of the children's labels
+  std::uint16_t valency[2] = {};  // children
+  std::uint16_t given[2] = {};    // children of arcs that were given
 };
 
 // A list of items: the stack, or tokens put back in front of the queue.
@@ -45,12 +45,12 @@ struct TreeCell {
 
 struct TreeState {
   double score = 0.0;
-  std::uint32_t stack = 0, back = 0;    // cells
-  std::uint32_t next = 0;               // the first token that was never shifted
-  std::uint32_t size = 0;               // of the stack
-  std::uint32_t headless = 0;           // items of the stack without a head (arc-eager)
-  std::uint32_t before = 0;             // the state that it came from
-  std::uint32_t action = 0;             // by which
+  std::uint32_t stack = 0, back = 0;  // cells
+  std::uint32_t next = 0;             // the first token that was never shifted
+  std::uint32_t size = 0;             // of the stack
+  std::uint32_t headless = 0;         // items of the stack without a head (arc-eager)
+  std::uint32_t before = 0;           // the state that it came from
+  std::uint32_t action = 0;           // by which
   std::uint32_t steps = 0;
 };
 
@@ -90,17 +90,17 @@ class TreeStates {
   // The fields of a state that templates look at.
   void fields(const TreeExtractor& extractor, const TreeState& s, std::vector<std::uint32_t>& out);
 
-  // The actions that lead to a state, and the arcs that they make: a number for each token, kAnyHead for those
-  // without one.
+  // The actions that lead to a state, and the arcs that they make: a number for each token, kAnyHead for
+  // those without one.
   void actions(std::uint32_t state, std::vector<std::uint32_t>& out) const;
   void arcs(std::uint32_t state, std::vector<std::uint32_t>& out) const;
 
   // What is known of the token at a place: on the stack so deep, and from there from child to child.
-  struct Found {
+  struct PlacedToken {
     std::uint32_t token, label;
     std::uint32_t valency[2], labels[2];
   };
-  Found at_place(const TreeState& s, std::uint32_t depth, const std::vector<TreeStep>& path) const;
+  PlacedToken at_place(const TreeState& s, std::uint32_t depth, const std::vector<TreeStep>& path) const;
   // The first token of all that hang on the top of the stack.
   std::uint32_t first_under(const TreeState& s) const;
 

@@ -87,7 +87,26 @@ std::size_t Trees::errors_of(std::size_t i, const std::vector<std::uint32_t>& ar
   return wrong;
 }
 
-std::size_t Trees::errors(std::size_t i, const Derivation& y) const { return errors_of(i, y.arcs); }
+std::size_t Trees::errors(std::size_t i, const Derivation& y) const {
+  return errors_of(i, y.arcs);
+}
+
+// All that an update may ask for.
+void Trees::search_in_all_ways(std::size_t i) {
+  if (parts(i) == 0) return;
+  const TreeArcs gold = data_.examples.gold(i);
+  if (complete(i)) {
+    search(i, {}, data_.examples.actions(i));
+    search(i, {nullptr, &gold}, data_.examples.actions(i));
+  } else {
+    const Derivation right = constrained_gold(i);
+    std::vector<std::uint32_t> actions;
+    for (const Derivation::Step& step : right.steps) actions.push_back(step.taken);
+    search(i, {}, actions);
+    search(i, {nullptr, &gold}, actions);
+  }
+  if (merging_) best_merged(i);
+}
 
 Derivation Trees::gold(std::size_t i) {
   if (!complete(i)) return constrained_gold(i);
@@ -218,8 +237,8 @@ void Trees::find_merged(std::size_t i, std::span<const std::uint32_t> gold, Viol
   bool lost = false;
   for (std::size_t t = 0; t < gold.size() && !lost; ++t) {
     search_.scoring.score(Lookup{*this}, states, std::span(&right, 1));
-    const double score = states[right].score +
-                         static_cast<double>(search_.scoring.scores(0)[shape_.column_of()[gold[t]]]);
+    const double score =
+        states[right].score + static_cast<double>(search_.scoring.scores(0)[shape_.column_of()[gold[t]]]);
     merging_->advance(Lookup{*this});
     right = states.apply(right, gold[t]);
     states.at(right).score = score;

@@ -124,6 +124,7 @@ class Trees {
   void take(std::uint32_t state, ScoredDerivation& out);
   void derive(std::uint32_t state, Derivation& out);
   std::size_t errors_of(std::size_t i, const std::vector<std::uint32_t>& arcs) const;
+  void search_in_all_ways(std::size_t i);
   Derivation constrained_gold(std::size_t i);
   void find_violation(std::size_t i, Against which, std::span<const std::uint32_t> gold,
                       Violation<Derivation>& found);
@@ -196,7 +197,8 @@ void Trees::difference(std::size_t i, const Derivation& y, const Derivation& z, 
   emit(i, data_.open, sink);
 }
 
-// Which rows scores come from depends on scores: search is made again until it meets no new ones.
+// Which rows scores come from depends on scores: searches of all kinds are made again until they meet no new
+// ones.
 template <class F>
 void Trees::rows_of(std::size_t i, F&& f) {
   std::unordered_set<std::uint32_t> seen;
@@ -205,7 +207,7 @@ void Trees::rows_of(std::size_t i, F&& f) {
     more = false;
     touched.clear();
     search_.scoring.touched = &touched;
-    search(i, {}, data_.examples.has_gold() && complete(i) ? data_.examples.actions(i) : std::span<const std::uint32_t>());
+    search_in_all_ways(i);
     search_.scoring.touched = nullptr;
     for (const std::uint32_t row : touched)
       if (seen.insert(row).second) {

@@ -134,7 +134,7 @@ class Parser(TrainedModel):
             return [Parsed((), (), ())]
         trees = self.decoder.trees(block, 0, given)
         if not trees:
-            raise DataError("found no tree that has the heads and labels that are given")
+            raise DataError("search found no tree that has the heads and labels that are given")
         temperature = needed_temperature(self.saved) if confidence else None
         found = []
         for arcs, _, score in trees:

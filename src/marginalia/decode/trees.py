@@ -20,7 +20,7 @@ from marginalia.corpus.blocks import Block
 from marginalia.corpus.tree_answers import HEAD, MOST_LABELS
 from marginalia.decode.decoder import Costs, Decoder, DecoderFactory, Ids
 from marginalia.decode.settings import StructureOptions
-from marginalia.errors import DataError, SettingsError
+from marginalia.errors import DataError, ModelError, SettingsError
 from marginalia.features.compiling import compile_tree_extractor
 from marginalia.features.program import TemplateProgram
 from marginalia.model import SavedModel
@@ -115,7 +115,7 @@ class TreeSentences:
 def heads_of(table: _core.TokenTable, column: int) -> Ids:
     """The heads in a column of a table; -1 for those that are not known."""
     names, ids = table.distinct(column)
-    numbers = []
+    numbers: list[int] = []
     for name in names:
         if name != UNKNOWN and not (name.isascii() and name.isdigit() and len(name) < 10):
             line = table.place(int(np.argmax(ids == len(numbers))), column)[0]
@@ -289,6 +289,10 @@ class TreeDecoder(Decoder[_core.TreeShape]):
         shares /= shares.sum()
         same = np.stack([own for own, _, _ in trees]) == arcs
         return np.minimum(shares @ same, 1.0), min(float(shares[same.all(axis=1)].sum()), 1.0)
+
+    def expectations(self, block: Block, sentence: int) -> dict[str, Any]:
+        """There are none: search sees some trees only."""
+        raise ModelError("trees are found by beam search, which has no sum over all of them.")
 
     def action_terms(self, block: Block, sentence: int, actions: npt.NDArray[np.uint32]) -> list[ActionTerm]:
         """The features of actions that have weights."""

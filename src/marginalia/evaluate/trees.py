@@ -16,17 +16,18 @@ Ids = npt.NDArray[np.int32]
 
 
 class LabelConfusion(NamedTuple):
-    """A label that was given for another one, where the head is right."""
+    """A label that was given for another one, where the head is right, and how often."""
 
     gold: str
     predicted: str
-    count: int
+    times: int
 
 
 @dataclass(frozen=True)
 class TreeReport:
-    """Attachment scores from 0 to 100. `uas`: heads that are right; `las`: heads and labels; `label_accuracy`:
-    labels. `complete`: sentences all of whose arcs are right. Words whose head is not known do not count."""
+    """Attachment scores from 0 to 100. `uas`: heads that are right; `las`: heads and labels;
+    `label_accuracy`: labels. `complete`: sentences all of whose arcs are right. Words whose head is not known
+    do not count."""
 
     uas: float
     las: float
@@ -73,7 +74,7 @@ class TreeReport:
         ]
         if self.confusion:
             lines.append("labels confused where the head is right:")
-            lines += [f"{one.count:6}  {one.gold} as {one.predicted}" for one in self.confusion[:10]]
+            lines += [f"{one.times:6}  {one.gold} as {one.predicted}" for one in self.confusion[:10]]
         return "\n".join(lines) + "\n"
 
 

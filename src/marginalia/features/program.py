@@ -284,7 +284,7 @@ class ProgramBuilder:
         return Value(number, offset, absolute, before, after)
 
     def placed(self, attribute: Attribute | None, place: str) -> Value:
-        """What stands at a place of a parser's configuration: an attribute of its token, or something else."""
+        """What stands at a place of a parser's configuration: an attribute of its token, or other things."""
         number = -1 if attribute is None else self._attributes.setdefault(attribute, len(self._attributes))
         return Value(number, 0, False, (), (), place)
 

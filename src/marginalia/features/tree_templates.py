@@ -64,7 +64,7 @@ class TreeScanner(Scanner):
         rest, start = self._rest(), self.at
         if pair := _PAIR.match(rest):
             self.at += pair.end()
-            place = self._pair(*pair.groups(), start)
+            place = self._pair(pair[1], pair[2], pair[3], start)
             return [(place, None, place)]
         if _BASE.match(rest):
             place, column = self._place_and_column()

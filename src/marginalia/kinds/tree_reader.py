@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from marginalia.corpus.settings import DataSettings
 from marginalia.corpus.source import DataSource
-from marginalia.decode.trees import HEAD
+from marginalia.corpus.tree_answers import HEAD
 from marginalia.errors import SettingsError
 from marginalia.features.program import TemplateProgram
 from marginalia.kinds.reader import TablesOfWords

@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from marginalia.corpus.batches import Layout
 from marginalia.corpus.blocks import Block
-from marginalia.decode.parser import Parser
 from marginalia.corpus.tree_answers import HEAD, MOST_LABELS, TreeWriter
+from marginalia.decode.parser import Parser
 from marginalia.decode.trees import heads_of
 from marginalia.kinds.kind import Answered, Difference, Ids, Numbers, OutputKind
 from marginalia.kinds.tree_reader import NOT_FOR_TREES, TREEBANKS
