@@ -376,3 +376,25 @@ def test_columns_are_scored_apart(pair: Pair, order: list[str]) -> None:
     turned = score_treebank(*moved)
     for old, new in zip(names, order, strict=True):
         assert triple(turned, names[new]) == triple(scores, names[old])
+
+
+def test_damaged_predictions_are_an_error_or_scores() -> None:
+    rng, text, errors = random.Random(3), conllu(GOLD), 0
+    gold = treebank_of(document(GOLD))
+    for _ in range(400):
+        at = rng.randrange(len(text))
+        broken = (
+            text[:at]
+            + rng.choice(["", "\t", "\n", "1", "-", ".", "_", "9", "\u00a0"])
+            + text[at + rng.randint(0, 2) :]
+        )
+        try:
+            found = score_treebank(
+                gold, treebank_of(mg.read_conllu(io.StringIO(broken), strict=rng.random() < 0.5))
+            )
+        except DataError:
+            errors += 1
+            continue
+        assert all(0.0 <= value <= 100.0 for value in found.headline().values())
+        assert found.to_text()
+    assert 100 < errors < 400
