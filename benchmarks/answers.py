@@ -3,7 +3,9 @@
 One process labels the training file from file to file with a model of the same data, and as lists of tokens
 (`tag_all`): labels, labels shown in another scheme, confidences, k best outputs, constrained outputs,
 explanations. `native` is the share of CPU time spent in calls of the core that release the interpreter's
-lock: what threads can share. `x 2 threads` is wall time on one thread over that on two, of a quiet machine.
+lock: what threads can share. Explanations are words, which Python makes, so they are shared by processes; as
+objects they are sent back, as text they are made where they are found, as the command does it. `wall, 1`
+and `wall, 2` are wall seconds on one and on two threads or processes: they need a quiet machine.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 
 from harness import HERE, median_of, need, parser, print_table, write_json
@@ -62,6 +65,8 @@ def answers(tagger, path: str) -> dict:
     from marginalia.cli.tag import Wanted, tag
     from marginalia.corpus.batches import Batch, Layout, read_batches
     from marginalia.decode.constraints import Constraints
+    from marginalia.decode.explaining_batches import ExplainingTask, explain_in_order
+    from marginalia.decode.explanation import Explanation
 
     layout = Layout("conll", tuple(COLUMNS.split()), "chunk")
     batches = list(read_batches(path, layout, block_bytes=1 << 18))
@@ -70,7 +75,8 @@ def answers(tagger, path: str) -> dict:
         for batch in batches
         for one in batch.block.sentences()
     ]
-    some = [Batch(batch.block) for batch in read_batches(path, layout, block_bytes=1 << 15)][:8]
+    some = [Batch(batch.block) for batch in read_batches(path, layout, block_bytes=1 << 15)][:24]
+    task = ExplainingTask(shown=partial(Explanation.to_text, top=20))
     constrained = ConstrainedTagging(Constraints.of("at most 3 NP"), None)
 
     def file(**more):
@@ -83,7 +89,8 @@ def answers(tagger, path: str) -> dict:
         "--nbest 5": file(wanted=Wanted(nbest=5)),
         "--nbest 3 --confidence": file(wanted=Wanted(nbest=3, confidence=True)),
         "--constrain": file(constrained=constrained),
-        "explain --all (part)": lambda threads: list(tagger.explain_batches(some, None, threads)),
+        "explanations, objects (part)": lambda threads: list(tagger.explain_batches(some, None, threads)),
+        "explanations, text (part)": lambda threads: list(explain_in_order(tagger, some, task, threads)),
     }
 
 
@@ -104,7 +111,8 @@ def measured(model: str, path: str, repeat: int) -> list[dict]:
         tagger.decoder._model = native
         cpu, inside = min(runs)
         walls = [min(wall(ask, threads) for _ in range(repeat)) for threads in (1, 2)]
-        rows.append({"what": name, "CPU s": cpu, "native": inside / cpu, "x 2 threads": walls[0] / walls[1]})
+        row = {"what": name, "CPU s": cpu, "native": inside / cpu}
+        rows.append(row | {"wall, 1": walls[0], "wall, 2": walls[1], "ratio": walls[0] / walls[1]})
     return rows
 
 

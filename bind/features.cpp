@@ -147,8 +147,8 @@ void bind_features(nb::module_& m) {
       std::rethrow_exception(thrown);
     } catch (const ItemError& error) {
       const nb::object type = nb::module_::import_("marginalia.errors").attr("DataError");
-      const std::string line = error.line == 0 ? "" : " (line " + std::to_string(error.line) + ")";
-      PyErr_SetString(type.ptr(), (error.what() + line).c_str());
+      const nb::object line = error.line == 0 ? nb::none() : nb::cast(error.line);
+      PyErr_SetObject(type.ptr(), type(error.what(), nb::arg("line") = line).ptr());
     }
   });
   nb::class_<FeatureExtractor>(m, "FeatureExtractor", "Templates, ready to run over token tables.")

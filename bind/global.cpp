@@ -104,7 +104,8 @@ class Extractor {
     nb::list found;
     for (const auto& features : features_of(evaluator_, texts, i, listed(checked(texts, i, ids)), counts_)) {
       nb::dict names;
-      for (const auto& [number, count] : features) names[evaluator_.features().name(number).c_str()] = count;
+      for (const auto& [number, count] : features)
+        names[std::string(evaluator_.features().name(number)).c_str()] = count;
       found.append(names);
     }
     return found;

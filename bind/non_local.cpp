@@ -62,7 +62,7 @@ DocumentData documents_of(const Set& set, const Types& labels, const GlobalTexts
                           bool open, std::size_t examples, std::size_t known) {
   if (texts.size() != examples || labels->labels() != known)
     throw std::invalid_argument("global features: the documents or labels do not fit the examples");
-  return {set, labels, texts, index, open};
+  return {set, labels, texts, index, open, std::make_shared<DocumentMemory>()};
 }
 
 }  // namespace

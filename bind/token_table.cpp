@@ -12,6 +12,7 @@
 #include "base/ranked_text.hpp"
 #include "bind.hpp"
 #include "items.hpp"
+#include "table_state.hpp"
 
 namespace {
 
@@ -246,7 +247,12 @@ void bind_table(nb::module_& m) {
             return marginalia::as_items(t, lines);
           },
           "lines"_a = std::vector<std::uint32_t>(),
-          "The tokens of the table, each a sentence of its own, read in these lines.");
+          "The tokens of the table, each a sentence of its own, read in these lines.")
+      .def("__getstate__", &state_of, nb::sig("def __getstate__(self) -> tuple[Any, ...]"))
+      .def(
+          "__setstate__",
+          [](TokenTable& table, const nb::tuple& state) { new (&table) TokenTable(table_of(state)); },
+          nb::sig("def __setstate__(self, state: tuple[Any, ...], /) -> None"));
   m.def("parse_columns", &parse_columns, "text"_a, nb::kw_only(), "first_line"_a = 1, "first_document"_a = 0,
         "columns"_a = 0, "tabs_only"_a = false, "comment"_a = "#", "comment_anywhere"_a = false,
         "Read a column file; raises ValueError(message, line, column).");

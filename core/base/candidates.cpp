@@ -52,8 +52,7 @@ class NumberColumn {
 
 // A value that floats can hold; 0 counts for nothing.
 void append(Items& items, std::uint32_t name, double value) {
-  if (!(std::abs(value) <= static_cast<double>(std::numeric_limits<float>::max())))
-    throw std::invalid_argument("found a value that is no number, infinite or too large");
+  require_float(value);
   if (static_cast<float>(value) == 0.0f) return;
   items.names.push_back(name);
   items.values.push_back(static_cast<float>(value));

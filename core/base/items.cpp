@@ -1,10 +1,13 @@
 #include "base/items.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <limits>
 #include <memory>
+#include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "base/hash.hpp"
@@ -12,9 +15,16 @@
 
 namespace marginalia {
 
+void require_float(double value) {
+  if (std::abs(value) <= static_cast<double>(std::numeric_limits<float>::max())) return;
+  char text[32];
+  const auto end = std::to_chars(text, text + sizeof text, value, std::chars_format::general, 6).ptr;
+  throw std::invalid_argument("found " + std::string(text, end) +
+                              ", expected a number of at most 3.4e+38 in size");
+}
+
 void ItemsBuilder::add(std::string_view name, double value) {
-  if (!(std::abs(value) <= static_cast<double>(std::numeric_limits<float>::max())))
-    throw std::invalid_argument("found a value that is no number, infinite or too large");
+  require_float(value);
   const auto number = static_cast<float>(value);
   if (number == 0.0f) return;
   if (number != 1.0f && items_.values.empty()) items_.values.assign(items_.names.size(), 1.0f);

@@ -28,6 +28,9 @@ struct Items {
   }
 };
 
+// Throws std::invalid_argument unless a float can hold the value.
+void require_float(double value);
+
 // Collects the attributes of one token after another and numbers their names.
 class ItemsBuilder {
  public:

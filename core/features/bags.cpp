@@ -6,6 +6,7 @@
 #include <limits>
 #include <optional>
 
+#include "base/items.hpp"
 #include "base/unicode.hpp"
 
 namespace marginalia {
@@ -65,9 +66,13 @@ void clear(BagView& view) {
   view.hashes.clear();
 }
 
+// A template's name without what joins it to a value.
+std::string shown(const std::string& name) {
+  return name.substr(0, name.find_last_not_of('=') + 1);
+}
+
 // The number that a text is, absent if there is none.
 std::optional<double> number_in(std::string_view text, const std::string& name, std::uint32_t line) {
-  const std::string_view shown = std::string_view(name).substr(0, name.find_last_not_of('=') + 1);
   const std::size_t from = text.find_first_not_of(" \t"), to = text.find_last_not_of(" \t") + 1;
   if (from == text.npos) return std::nullopt;
   std::string_view digits = text.substr(from, to - from);
@@ -75,7 +80,7 @@ std::optional<double> number_in(std::string_view text, const std::string& name, 
   double value = 0.0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   if (error != std::errc() || end != digits.data() + digits.size() || !std::isfinite(value))
-    throw ItemError(std::string(shown) + ": found '" + std::string(text) + "', expected a number", line);
+    throw ItemError(shown(name) + ": found '" + std::string(text) + "', expected a number", line);
   return value;
 }
 
@@ -166,6 +171,7 @@ void Bags::read(const TokenTable& table, std::size_t first, std::size_t last, Ba
 // A name is what stands before the bag, an element of it, and what stands behind it.
 void Bags::add_features(std::uint32_t index, const TokenTable& table, std::size_t token, std::uint32_t item,
                         BagSpace& space) const {
+  const std::uint32_t line = token < table.line.size() ? table.line[token] : 0;
   Hashed before, after;
   const BagPiece* bag = nullptr;
   double value = 1.0;
@@ -178,7 +184,6 @@ void Bags::add_features(std::uint32_t index, const TokenTable& table, std::size_
       if (field.empty() || !evaluate(piece.attribute, field, space.scratch)) return;
       part = joined(part, hash_of(space.scratch));
     } else if (piece.kind == Part::number) {
-      const std::uint32_t line = token < table.line.size() ? table.line[token] : 0;
       const auto number = number_in(table.field(token, piece.column), templates_[index][0].text, line);
       if (!number) return;
       value *= *number / piece.divisor;
@@ -186,9 +191,11 @@ void Bags::add_features(std::uint32_t index, const TokenTable& table, std::size_
       bag = &piece;
     }
   }
-  if (!(std::abs(value) <= static_cast<double>(std::numeric_limits<float>::max())))
-    throw ItemError(templates_[index][0].text + ": found a number that is too large",
-                    token < table.line.size() ? table.line[token] : 0);
+  try {
+    require_float(value);
+  } catch (const std::invalid_argument& error) {
+    throw ItemError(shown(templates_[index][0].text) + ": " + error.what(), line);
+  }
   const auto times = static_cast<float>(value);
   if (times == 0.0f) return;
   if (bag == nullptr) {

@@ -28,27 +28,40 @@ std::vector<Stretch> differing(std::span<const std::uint32_t> y, std::span<const
   return found;
 }
 
-GlobalEvaluator::GlobalEvaluator(const GlobalSet& set, const MentionLabels& labels)
-    : set_(set), labels_(labels), groups_(set, labels, pool_), anchored_(set, labels) {
+GlobalEvaluator::GlobalEvaluator(const GlobalSet& set, const MentionLabels& labels, bool come_again)
+    : set_(set),
+      labels_(labels),
+      groups_(set, labels, pool_),
+      anchored_(set, labels),
+      come_again_(come_again) {
   for (std::size_t k = static_cast<std::size_t>(Family::WE); k <= static_cast<std::size_t>(Family::SF2); ++k)
     has_anchored_ = has_anchored_ || set.has(static_cast<Family>(k));
 }
 
-void GlobalEvaluator::begin(const GlobalTexts& texts, std::size_t i, std::span<const std::uint32_t> first) {
-  if (pool_.size() > kMostFeatures) {
+// Where the features of mentions of a document go.
+void GlobalEvaluator::find_room_for(std::size_t i) {
+  if (pool_.size() > (come_again_ ? kMostOfAll : kMostFeatures)) {
     pool_ = {};
     groups_.forget();
     ++generation_;
     first_ = {};
     difference_ = {};
+    kept_.clear();
   }
+  const std::size_t place = come_again_ ? i : 0;
+  if (place >= kept_.size()) kept_.resize(place + 1);
+  mention_features_ = &kept_[place];
+  if (!come_again_) mention_features_->clear();
+}
+
+void GlobalEvaluator::begin(const GlobalTexts& texts, std::size_t i, std::span<const std::uint32_t> first) {
+  find_room_for(i);
   texts_ = &texts;
   words_ = texts.words(i);
   output_.assign(first.begin(), first.end());
   mentions_.clear();
   labels_.mentions(output_, 0, output_.size(), mentions_);
   anchored_.begin(texts, words_);
-  mention_features_.clear();
   first_.clear();
   if (set_.has_groups()) {
     groups_.begin(texts, words_);
@@ -212,7 +225,7 @@ void GlobalEvaluator::count_quotations(std::span<const std::uint32_t> y, std::sp
 void GlobalEvaluator::count_functions(std::span<const Mention> mentions, double sign, FeatureCounts& counts) {
   std::vector<std::string> names;
   for (const UserFeatures& function : set_.functions()) function(views_, mentions, names);
-  for (std::string& name : names) counts.add(pool_.number_of(std::move(name)), sign);
+  for (const std::string& name : names) counts.add(pool_.number_of(name), sign);
 }
 
 // Those of the output whose regions were found last.
@@ -229,11 +242,12 @@ std::vector<Mention> GlobalEvaluator::all_mentions() const {
 }
 
 const std::vector<std::uint32_t>& GlobalEvaluator::features_of(const Mention& mention) {
-  const auto [at, fresh] = mention_features_.try_emplace(mention);
+  const auto [at, fresh] = mention_features_->try_emplace(mention);
   if (fresh) {
     std::vector<std::string> names;
     anchored_.of_mention(mention, names);
-    for (std::string& name : names) at->second.push_back(pool_.number_of(std::move(name)));
+    at->second.reserve(names.size());
+    for (const std::string& name : names) at->second.push_back(pool_.number_of(name));
   }
   return at->second;
 }
@@ -243,7 +257,7 @@ std::vector<std::uint32_t> GlobalEvaluator::features_of(const Quotation& quotati
   std::vector<std::string> names;
   anchored_.of_quotation(quotation, y, names);
   std::vector<std::uint32_t> numbers;
-  for (std::string& name : names) numbers.push_back(pool_.number_of(std::move(name)));
+  for (const std::string& name : names) numbers.push_back(pool_.number_of(name));
   return numbers;
 }
 

@@ -27,8 +27,9 @@ std::vector<Stretch> differing(std::span<const std::uint32_t> y, std::span<const
 
 class GlobalEvaluator {
  public:
-  // Both must outlive it.
-  GlobalEvaluator(const GlobalSet& set, const MentionLabels& labels);
+  // Both must outlive it. If documents `come_again`, all are of the same texts, and the features of their
+  // mentions are kept.
+  GlobalEvaluator(const GlobalSet& set, const MentionLabels& labels, bool come_again = false);
 
   // The document `i` of texts, which must outlive what is asked about it, and an output to compare others
   // with. Numbers of features stay the same until the next call of this.
@@ -55,9 +56,11 @@ class GlobalEvaluator {
   std::size_t generation() const { return generation_; }
 
  private:
-  static constexpr std::size_t kMostFeatures = std::size_t{1}
-                                               << 20;  // that are kept from one document to the next
+  // Features that are kept from one document to the next.
+  static constexpr std::size_t kMostFeatures = std::size_t{1} << 20, kMostOfAll = std::size_t{1} << 23;
+  using MentionFeatures = std::map<Mention, std::vector<std::uint32_t>>;
 
+  void find_room_for(std::size_t i);
   // A part of the document that no mention of the two outputs crosses, with all mentions in it.
   struct Region {
     std::size_t begin, end;
@@ -83,7 +86,7 @@ class GlobalEvaluator {
   std::size_t generation_ = 0;
   ConsistencyGroups groups_;
   AnchoredNames anchored_;
-  bool has_anchored_ = false;
+  bool has_anchored_ = false, come_again_;
 
   const GlobalTexts* texts_ = nullptr;
   std::span<const std::uint32_t> words_;
@@ -91,8 +94,9 @@ class GlobalEvaluator {
   std::vector<std::uint32_t> output_;    // the first
   std::vector<Mention> mentions_;        // of the first output
   std::vector<Quotation> quotations_;
-  std::vector<std::vector<std::uint32_t>> quotation_features_;      // of the first output
-  std::map<Mention, std::vector<std::uint32_t>> mention_features_;  // that were asked for
+  std::vector<std::vector<std::uint32_t>> quotation_features_;  // of the first output
+  std::vector<MentionFeatures> kept_;                           // by document, or those of the one at hand
+  MentionFeatures* mention_features_ = nullptr;                 // that were asked for
   FeatureCounts first_, difference_;
   std::vector<Region> regions_;
 };

@@ -64,12 +64,13 @@ std::uint64_t global_key(std::string_view name) {
   return key == 0 ? 1 : key;
 }
 
-std::uint32_t FeaturePool::number_of(std::string&& name) {
+std::uint32_t FeaturePool::number_of(std::string_view name) {
   const std::uint64_t key = global_key(name);
   const auto [at, fresh] = numbers_.try_emplace(key, static_cast<std::uint32_t>(keys_.size()));
   if (fresh) {
     keys_.push_back(key);
-    names_.push_back(std::move(name));
+    names_ += name;
+    ends_.push_back(names_.size());
   }
   return at->second;
 }

@@ -136,15 +136,19 @@ std::uint64_t global_key(std::string_view name);
 // Features by number, as they are met: their keys and names.
 class FeaturePool {
  public:
-  std::uint32_t number_of(std::string&& name);
+  std::uint32_t number_of(std::string_view name);
   std::size_t size() const { return keys_.size(); }
   std::uint64_t key(std::uint32_t number) const { return keys_[number]; }
-  const std::string& name(std::uint32_t number) const { return names_[number]; }
+  std::string_view name(std::uint32_t number) const {
+    const std::size_t begin = number == 0 ? 0 : ends_[number - 1];
+    return std::string_view(names_).substr(begin, ends_[number] - begin);
+  }
 
  private:
   std::unordered_map<std::uint64_t, std::uint32_t> numbers_;  // by key
   std::vector<std::uint64_t> keys_;
-  std::vector<std::string> names_;
+  std::string names_;  // one after another
+  std::vector<std::size_t> ends_;
 };
 
 // How often features are there, each once. Those that come and go leave nothing.

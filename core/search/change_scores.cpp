@@ -138,4 +138,12 @@ void ChangeScores::with(const Numbers& changes, F&& f) {
               labels_.begin() + static_cast<std::ptrdiff_t>(stretch.begin));
 }
 
+std::vector<double> totals_of(GlobalEvaluator& evaluator, const HypothesisList& list,
+                              const ChangeScores::ScoreOf& score_of, double scale) {
+  const double first = score_of(evaluator.first());
+  std::vector<double> totals = ChangeScores(evaluator, list, score_of).differences();
+  for (std::size_t k = 0; k < totals.size(); ++k) totals[k] += scale * list.score(k) + first;
+  return totals;
+}
+
 }  // namespace marginalia

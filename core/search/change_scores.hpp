@@ -63,4 +63,9 @@ class ChangeScores {
   std::unordered_map<std::u32string, double> scores_;  // of parts
 };
 
+// The scores of listed outputs by all features: `scale` times those of the list, and what the evaluator,
+// which has begun with the first of them, finds in them.
+std::vector<double> totals_of(GlobalEvaluator& evaluator, const HypothesisList& list,
+                              const ChangeScores::ScoreOf& score_of, double scale);
+
 }  // namespace marginalia

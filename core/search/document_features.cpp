@@ -11,13 +11,22 @@ static_assert(Structure<Whole<Chain, ChainShape, ChainData>> &&
 static_assert(Droppable<Whole<Segments, SegmentShape, SegmentData>> &&
               !PartiallyLabelled<Whole<Segments, SegmentShape, SegmentData>>);
 
+std::unique_ptr<KnownDocuments> DocumentMemory::take(const DocumentData& data) {
+  const std::scoped_lock alone(lock_);
+  if (free_.empty()) return std::make_unique<KnownDocuments>(*data.set, *data.labels);
+  std::unique_ptr<KnownDocuments> known = std::move(free_.back());
+  free_.pop_back();
+  return known;
+}
+
+void DocumentMemory::give_back(std::unique_ptr<KnownDocuments> known) {
+  const std::scoped_lock alone(lock_);
+  free_.push_back(std::move(known));
+}
+
 std::vector<double> DocumentFeatures::totals(std::size_t i, const HypothesisList& outputs) {
   begin(i, outputs.first());
-  const double first = score_of(evaluator_.first());
-  const ChangeScores::ScoreOf score = [&](const FeatureCounts& counts) { return score_of(counts); };
-  std::vector<double> totals = ChangeScores(evaluator_, outputs, score).differences();
-  for (std::size_t k = 0; k < totals.size(); ++k) totals[k] += outputs.score(k) + first;
-  return totals;
+  return totals_of(evaluator_, outputs, [&](const FeatureCounts& counts) { return score_of(counts); }, 1.0);
 }
 
 double DocumentFeatures::score_of(const FeatureCounts& counts) {
@@ -31,17 +40,28 @@ double DocumentFeatures::score_of(const FeatureCounts& counts) {
   return score;
 }
 
+// Features that had no row may have one now, unless all new rows are ours.
+void DocumentFeatures::look_at_index() {
+  KnownDocuments& known = *known_;
+  if (known.generation != evaluator_.generation()) {
+    known.rows.clear();
+    known.lacks.clear();
+    known.generation = evaluator_.generation();
+  }
+  const std::shared_lock reading(data_.index.lock());
+  if (known.size != data_.index.rows()) ++known.state;
+  known.size = data_.index.rows();
+}
+
 std::uint32_t DocumentFeatures::row_of(std::uint32_t number) {
-  if (generation_ != evaluator_.generation()) {
-    rows_.clear();
-    generation_ = evaluator_.generation();
-  }
-  if (number >= rows_.size()) rows_.resize(number + 1, kNoRow);
-  if (rows_[number] == kNoRow) {  // others may have added it
+  KnownDocuments& known = *known_;
+  if (number >= known.rows.size()) known.rows.resize(number + 1, kNoRow), known.lacks.resize(number + 1, 0);
+  if (known.rows[number] == kNoRow && known.lacks[number] != known.state) {
+    known.lacks[number] = known.state;
     const std::shared_lock reading(data_.index.lock());
-    rows_[number] = data_.index.find(evaluator_.features().key(number));
+    known.rows[number] = data_.index.find(evaluator_.features().key(number));
   }
-  return rows_[number];
+  return known.rows[number];
 }
 
 std::uint32_t DocumentFeatures::added_row_of(std::uint32_t number) {
@@ -49,8 +69,8 @@ std::uint32_t DocumentFeatures::added_row_of(std::uint32_t number) {
   const std::unique_lock alone(data_.index.lock());
   bool added = false;
   const std::uint32_t row = data_.index.find_or_add(evaluator_.features().key(number), Scope::global, added);
-  if (added) data_.index.add_name(evaluator_.features().name(number));
-  return rows_[number] = row;
+  if (added) data_.index.add_name(evaluator_.features().name(number)), ++known_->size;
+  return known_->rows[number] = row;
 }
 
 }  // namespace marginalia

@@ -18,6 +18,8 @@
 
 namespace marginalia {
 
+class DocumentMemory;
+
 // The documents of examples with the set that is declared for them. Rows are for features of right outputs
 // and of wrong ones that learning met: if the index is `open`, they are added as they are met.
 struct DocumentData {
@@ -26,12 +28,39 @@ struct DocumentData {
   const GlobalTexts& texts;
   FeatureIndex& index;
   bool open;
+  std::shared_ptr<DocumentMemory> memory;
+};
+
+// What is known of documents that come again in every pass: features of mentions, and rows of features.
+struct KnownDocuments {
+  KnownDocuments(const GlobalSet& set, const MentionLabels& labels) : evaluator(set, labels, true) {}
+
+  GlobalEvaluator evaluator;
+  std::size_t generation = 0;        // of the numbers of features
+  std::vector<std::uint32_t> rows;   // of features, by number; kNoRow: to be looked up
+  std::vector<std::uint32_t> lacks;  // by number, the state of the index without it
+  std::uint32_t state = 1;           // of the index: rises when others have added to it
+  std::uint32_t size = 0;            // of the index as it is known
+};
+
+// Keeps that between calls, of which each has its own.
+class DocumentMemory {
+ public:
+  std::unique_ptr<KnownDocuments> take(const DocumentData& data);
+  void give_back(std::unique_ptr<KnownDocuments> known);
+
+ private:
+  std::mutex lock_;
+  std::vector<std::unique_ptr<KnownDocuments>> free_;
 };
 
 class DocumentFeatures {
  public:
   DocumentFeatures(const DocumentData& data, const SparseRows& weights)
-      : data_(data), weights_(weights), evaluator_(*data.set, *data.labels) {}
+      : data_(data), weights_(weights), known_(data.memory->take(data)), evaluator_(known_->evaluator) {}
+  ~DocumentFeatures() { data_.memory->give_back(std::move(known_)); }
+  DocumentFeatures(const DocumentFeatures&) = delete;
+  DocumentFeatures& operator=(const DocumentFeatures&) = delete;
 
   std::vector<double> totals(std::size_t i, const HypothesisList& outputs);
 
@@ -52,8 +81,10 @@ class DocumentFeatures {
     if (begun_ == i && std::ranges::equal(evaluator_.output(), y)) return;
     evaluator_.begin(data_.texts, i, y);
     begun_ = i;
+    look_at_index();
   }
   double score_of(const FeatureCounts& counts);
+  void look_at_index();
   std::uint32_t row_of(std::uint32_t number);
   std::uint32_t added_row_of(std::uint32_t number);
   template <class Sink>
@@ -66,10 +97,9 @@ class DocumentFeatures {
 
   DocumentData data_;
   const SparseRows& weights_;
-  GlobalEvaluator evaluator_;
-  std::size_t begun_ = SIZE_MAX;     // the document that the evaluator has begun with
-  std::vector<std::uint32_t> rows_;  // of features, by number; kNoRow: to be looked up (again)
-  std::size_t generation_ = 0;
+  std::unique_ptr<KnownDocuments> known_;
+  GlobalEvaluator& evaluator_;
+  std::size_t begun_ = SIZE_MAX;  // the document that the evaluator has begun with
 };
 
 // A structure's examples with the documents that they are, and, for re-ranking, the hypotheses of another

@@ -62,11 +62,8 @@ double Rescorer::score_of(const FeatureCounts& counts) {
 
 std::vector<double> Rescorer::totals(std::size_t i, const HypothesisList& outputs) {
   evaluator_.begin(*texts_, i, outputs.first());
-  const double first = score_of(evaluator_.first());
-  const ChangeScores::ScoreOf score = [&](const FeatureCounts& counts) { return score_of(counts); };
-  std::vector<double> totals = ChangeScores(evaluator_, outputs, score).differences();
-  for (std::size_t k = 0; k < totals.size(); ++k) totals[k] += model_.scale() * outputs.score(k) + first;
-  return totals;
+  const auto score = [&](const FeatureCounts& counts) { return score_of(counts); };
+  return totals_of(evaluator_, outputs, score, model_.scale());
 }
 
 std::size_t Rescorer::winner(std::size_t i, const HypothesisList& outputs,
@@ -100,7 +97,7 @@ std::vector<Rescorer::Term> Rescorer::terms(std::size_t i, std::span<const std::
   std::vector<Term> found;
   evaluator_.first().for_each([&](std::uint32_t number, double count) {
     if (const double weight = weight_of(number); weight != 0.0)
-      found.push_back({evaluator_.features().name(number), count, weight});
+      found.push_back({std::string(evaluator_.features().name(number)), count, weight});
   });
   return found;
 }

@@ -137,6 +137,9 @@ class TokenTable:
         The tokens of the table, each a sentence of its own, read in these lines.
         """
 
+    def __getstate__(self) -> tuple[Any, ...]: ...
+    def __setstate__(self, state: tuple[Any, ...], /) -> None: ...
+
 def parse_columns(
     text: bytes,
     *,

@@ -120,7 +120,7 @@ class TrainableModel(TrainedModel):
         """A later state of this model, with the same dictionaries in use."""
         lists = {name: a for name, a in self._dictionaries.base.arrays.items() if name.startswith("list.")}
         base = replace(saved, arrays=saved.arrays | lists)
-        return self._using(replace(self._dictionaries, base=base))
+        return self.with_parts(replace(self._dictionaries, base=base))
 
     @property
     def corrections(self) -> tuple[Correction, ...]:

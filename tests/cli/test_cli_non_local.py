@@ -135,6 +135,11 @@ def test_explain_and_inspect_name_global_features(run: Run, folder: Path, model:
     assert code == 0
     assert len(found["tokens"]) == 5
     assert "global" in {reason["kind"] for reason in found["reasons"]}
+    outputs = zip(found["chosen"]["labels"], found["other"]["labels"], strict=True)
+    changed = [t for t, (one, other) in enumerate(outputs) if one != other]
+    for reason in found["reasons"]:
+        if reason["kind"] == "global":
+            assert (reason["start"], reason["end"]) == (changed[0], changed[-1] + 1)
     assert sum(reason["difference"] for reason in found["reasons"]) == pytest.approx(found["difference"])
     code, out, _ = run("inspect", model, "--no-color")
     assert code == 0

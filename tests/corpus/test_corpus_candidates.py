@@ -56,7 +56,7 @@ def test_features_scores_and_losses(tmp_path: Path) -> None:
         ({"candidates": [{"score": "x", "loss": 0}]}, "candidate 1: found 'x' as 'score'"),
         ('{"candidates": [{"score": NaN, "loss": 0}]}', "candidate 1: found nan as 'score'"),
         ('{"candidates": [{"loss": 0}, {"loss": Infinity}]}', "candidate 2: found inf as 'loss'"),
-        ({"candidates": [{"loss": 10**400}]}, "as 'loss', expected a finite number"),
+        ({"candidates": [{"loss": 10**400}]}, "as 'loss', expected a number of at most 3.4e.38 in size"),
         ({"candidates": [{"score": 1, "loss": 0}, {"loss": 0}]}, "candidate 2: found no 'score'"),
         ({"candidates": [{"loss": 1}, {"score": 1}]}, "candidate 1: found no 'score'"),
         ({"candidates": [{"loss": 1}, {}]}, "candidate 2: found no 'loss'"),

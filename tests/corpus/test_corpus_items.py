@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from marginalia.corpus.batches import read_batches
 from marginalia.corpus.item_answers import ItemWriter
-from marginalia.corpus.items import guess_item_layout, item_format, layout_of_objects, pack_objects
+from marginalia.corpus.item_objects import layout_of_objects, pack_objects
+from marginalia.corpus.items import guess_item_layout, item_format
 from marginalia.errors import DataError, SettingsError
 
 
@@ -259,3 +260,19 @@ def test_items_of_python_objects():
     layout = layout_of_objects([{"text": "a", "label": "x"}], "label", False)
     with pytest.raises(DataError, match="item 2: found int, expected a text, a dictionary of fields, or a"):
         pack_objects(["a", 3], layout)
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "message"),
+    [
+        ('{"text": ""}\n\n{"x": 1, "intent": ""}\n', "d.jsonl", "d.jsonl:3: found the fields 'x', 'intent'"),
+        ("foo,bar\n1,2\n", "new.csv", "new.csv:1: found the fields 'foo', 'bar'"),
+    ],
+)  # fmt: skip
+def test_items_of_something_else_are_refused(text, name, message):
+    layout, _ = read('{"text": "a", "n": 1, "intent": "b"}\n')
+    layout = replace(layout, format=name.split(".")[1])
+    with pytest.raises(DataError, match=f"^{message}, expected 'text' or 'n'$"):
+        list(read_batches(named(text, name), layout))
+    with pytest.raises(DataError, match=r"^item 2: found the fields 'x', expected 'text' or 'n'$"):
+        pack_objects(["a text", {"x": 1}], layout)

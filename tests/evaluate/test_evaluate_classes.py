@@ -79,3 +79,9 @@ def test_the_texts_say_it_all():
     assert plain["per_class"]["b"]["predicted"] == 3
     assert plain["confusion"][0] == {"gold": "a", "predicted": "b", "count": 1}
     assert (plain["accuracy"], plain["items"], plain["correct"]) == (50.0, 4, 2)
+
+
+def test_the_interval_of_all_right_ends_there():
+    for items in range(1, 200):
+        assert wilson(items, items)[1] == 100.0
+        assert wilson(0, items)[0] == 0.0

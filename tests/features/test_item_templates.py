@@ -184,7 +184,7 @@ def test_numbers_must_be_numbers():
     for wrong in ("dear", "1 2", "inf", "nan", "0x1", "1e400", "+-1"):
         with pytest.raises(DataError) as caught:
             program.names(table_of({}, {"unit price": wrong}))
-        expected = f"number(\"unit price\"): found '{wrong}', expected a number (line 2)"
+        expected = f"2: number(\"unit price\"): found '{wrong}', expected a number"
         assert str(caught.value) == expected
 
 

@@ -273,6 +273,20 @@ def test_arrays_are_the_same_as_dictionaries(learner: str) -> None:
         train(arrays_of(items(3))._replace(names=[]))
 
 
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"lengths": [1, 2]}, "lengths: found list, expected a numpy array of uint32 with 1 dimension$"),
+        ({"ends": np.zeros(3, np.int64)}, "ends: found an array of int64 with 1 dim.* uint64 "),
+        ({"losses": np.zeros((3, 1))}, "losses: found .* with 2 dimensions, .*, or None$"),
+        ({"names": [1, 2]}, "names: found something else than texts"),
+    ],
+)  # fmt: skip
+def test_arrays_of_something_else_are_named(wrong: dict[str, Any], message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        train(arrays_of(items(3))._replace(**wrong))
+
+
 def test_settings_that_make_no_sense_are_refused() -> None:
     for settings, what in (
         ({"class_weights": "best:2"}, "class-weights"),

@@ -14,6 +14,7 @@ import pytest
 
 import marginalia as mg
 from marginalia.decode.global_decoder import GlobalDecoder
+from marginalia.decode.global_training import WholeExamples, WholeTraining
 from marginalia.model.global_part import global_weights
 
 sys.path.append(str(Path(__file__).parent.parent / "features"))
@@ -178,6 +179,25 @@ def test_threads_streams_and_blocks_change_nothing(templates: str, tmp_path: Pat
         mg.train(str(path), columns="word label", stream=stream, **plain) for stream in (True, False)
     )
     assert dict(global_weights(streamed.saved.arrays)) == dict(global_weights(kept.saved.arrays))
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_what_is_kept_of_documents_changes_nothing(
+    templates: str, threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    families = str(Path(templates).parent / "families.txt")
+    options = OPTIONS | {"features": templates, "global_features": families, "n": 5, "passes": 6}
+    kept = mg.train(documents(), bpm_init=3, threads=threads, **options)
+    made: list[WholeExamples] = []
+
+    def anew(training: WholeTraining, examples: WholeExamples) -> Any:
+        made.append(examples)
+        return training._make_batch(examples)
+
+    monkeypatch.setattr(WholeTraining, "batch", anew)
+    forgotten = mg.train(documents(), bpm_init=3, threads=threads, **options)
+    assert forgotten.to_bytes() == kept.to_bytes()
+    assert len(made) > len(set(made)) > 0  # the same examples in each pass
 
 
 def test_segments_and_second_order_have_global_features(templates: str, tmp_path: Path) -> None:

@@ -120,3 +120,15 @@ def test_what_cannot_be_reranked_is_refused(base: Any, cache: Path) -> None:
         Reranking(partial, RerankingOptions())
     with pytest.raises(mg.SettingsError, match="loss: found 'words'"):
         Reranking(base, RerankingOptions(loss="words"))
+
+
+def test_names_of_features_are_kept_once(base: Any, cache: Path) -> None:
+    reranking = Reranking(base, RerankingOptions(hypotheses=6, folds=3))
+    train = reranking.candidates(reranking.hypotheses(TRAIN, cache=cache), grow=True)
+    dev = reranking.candidates(reranking.dev_hypotheses(DEV), grow=False)
+    assert dev.names is train.names
+    assert len(train.names) == len(train.keys) == int(train.features.max()) + 1
+    seen = list(train.names)
+    more = reranking.candidates(reranking.dev_hypotheses(DEV), grow=True)
+    assert train.names == seen == more.names[: len(seen)]
+    assert len(more.names) == len(more.keys)

@@ -6,7 +6,8 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +30,7 @@ from marginalia.cli.reading import READER_OPTIONS, must_exist
 from marginalia.cli.text import Paint
 from marginalia.errors import DataError
 
-_BLOCK_BYTES = 1 << 16  # a few hundred sentences: explanations are long
+_BLOCK_BYTES = 1 << 15  # some hundred sentences: explanations are long
 
 if TYPE_CHECKING:
     from marginalia.corpus.batches import Layout
@@ -85,7 +86,7 @@ def add_parser(verbs: Verbs) -> None:
     )
     parser.add_argument("--html", metavar="FILE", help="write a page instead of text (-: standard output)")
     parser.add_argument("--no-color", action="store_true", help="no colours (also: NO_COLOR=1)")
-    add_threads(parser, "with --all: threads; the output does not depend on them")
+    add_threads(parser, "with --all: how many processes; the output does not depend on them")
     add_dictionary(parser)
     add_reading(parser, "as the model's training data", unlabelled=True)
     parser.set_defaults(run=run, take=taken_as("text", None))
@@ -141,15 +142,16 @@ def _in_document(tagger: Tagger, args: argparse.Namespace, layout: Layout) -> Ex
 def _explain_all(tagger: Tagger, args: argparse.Namespace, layout: Layout) -> None:
     """All that the model labels at once, one after another."""
     from marginalia.corpus.batches import Batch
+    from marginalia.decode.explaining_batches import ExplainingTask, explain_in_order
 
     batches = (Batch(block) for block in _blocks(tagger, args.input, layout))
-    options = {"cite": args.cite, "constraints": constraints_of(args)}
+    task = ExplainingTask(args.against, args.cite, constraints_of(args), _rendering(args))
     first = True
-    for _, found in tagger.explain_batches(batches, args.against, args.threads or 1, **options):
-        for explanation in found:
+    for _, found in explain_in_order(tagger, batches, task, args.threads or 1):
+        for text in found:
             if not first and not args.json:
                 print()
-            _show(explanation, args)
+            print(text)
             first = False
 
 
@@ -250,12 +252,25 @@ def _quoted(explanation: Explanation, tagger: Tagger, args: argparse.Namespace) 
 
 
 def _show(explanation: Explanation, args: argparse.Namespace) -> None:
-    from marginalia.decode.explanation_text import lines_of
-
     if args.html is not None:
         with opened_target(args.html) as target:
             target.write(explanation.to_html(args.top).encode())
-    elif args.json:
-        print(json.dumps({"model": args.model} | explanation.to_json(args.top), ensure_ascii=False))
     else:
-        print("\n".join(lines_of(explanation, args.top, Paint(sys.stdout, not args.no_color))))
+        print(_rendering(args)(explanation))
+
+
+def _rendering(args: argparse.Namespace) -> Callable[[Explanation], str]:
+    """What makes a text of an explanation; other processes can do it, too."""
+    if args.json:
+        return partial(_as_json, model=args.model, top=args.top)
+    return partial(_as_text, top=args.top, paint=Paint(sys.stdout, not args.no_color))
+
+
+def _as_json(explanation: Explanation, model: str, top: int) -> str:
+    return json.dumps({"model": model} | explanation.to_json(top), ensure_ascii=False)
+
+
+def _as_text(explanation: Explanation, top: int, paint: Paint) -> str:
+    from marginalia.decode.explanation_text import lines_of
+
+    return "\n".join(lines_of(explanation, top, paint))

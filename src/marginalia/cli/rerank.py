@@ -117,8 +117,10 @@ def run(args: argparse.Namespace) -> int:
     dev = args.dev or []
     must_exist([*args.data, *dev, args.base])
     check_writable(args.output, [*args.data, *dev])
-    base, options = load(args.base), _options(args)
-    reranking, recipe = Reranking(base, options), _recipe(args, base, options)
+    base = load(args.base)
+    way = (OfLocalFeatures if args.learner == RETRAINING else OfCandidates)(args, base)
+    options = way.options()
+    reranking, recipe = Reranking(base, options), way.recipe(options)
     reranking.check(dev)
     try:
         found = _cross_decoded(reranking, args)
@@ -128,65 +130,102 @@ def run(args: argparse.Namespace) -> int:
             "goes on"
         )
         return INTERRUPTED
-    training = _prepared(args, base, reranking, recipe, found)
+    training = way.prepared(reranking, recipe, found)
     interrupted = follow(training, args.quiet)
-    model = _model(args, base, reranking, training)
+    model = way.model(reranking, training)
     model.save(args.output)
-    _show(args, training, _dev_scores(base, model, dev), interrupted)
+    _show(args, training, _dev_scores(base, model, dev), way.choice(training), interrupted)
     return INTERRUPTED if interrupted else OK
 
 
-def _options(args: argparse.Namespace) -> RerankingOptions:
-    from marginalia.learn.reranking import RerankingOptions
+class OfCandidates:
+    """Learners that weigh the base model's score and global features of its outputs."""
 
-    retrains = args.learner == RETRAINING
-    if retrains and args.loss is not None:
-        raise UsageError(f"--loss is for learners of candidates: {RETRAINING} compares outputs with gold.")
-    features = args.global_features or ("nonlocal" if retrains else "collins-reranking")
-    more = features, args.global_function, args.lowercase, args.loss or "tags"
-    return RerankingOptions(args.hypotheses, args.folds, *more)
+    features = "collins-reranking"
 
+    def __init__(self, args: argparse.Namespace, base: TrainedModel) -> None:
+        self._args, self._base = args, base
 
-def _recipe(args: argparse.Namespace, base: TrainedModel, options: RerankingOptions) -> Recipe:
-    settings = dict(args.set or ())
-    if args.learner != RETRAINING:
+    def options(self) -> RerankingOptions:
+        """What hypotheses and global features are to be."""
+        from marginalia.learn.reranking import RerankingOptions
+
+        args = self._args
+        more = (
+            args.global_features or self.features,
+            args.global_function,
+            args.lowercase,
+            args.loss or "tags",
+        )
+        return RerankingOptions(args.hypotheses, args.folds, *more)
+
+    def recipe(self, options: RerankingOptions) -> Recipe:
+        """How the second model is trained."""
         from marginalia.learn.reranking import SCALED, reranking_recipe
 
+        args = self._args
+        settings = dict(args.set or ())
         if args.dev and args.learner in SCALED:
             settings.setdefault("base-scale", "auto")
         return reranking_recipe(args.learner, args.seed, settings)
-    from marginalia.learn.recipe import GlobalChoice
-    from marginalia.learn.retraining import retraining_recipe
 
-    choice = GlobalChoice(options.features, options.functions, options.lowercase)
-    return retraining_recipe(base.saved, choice, options.hypotheses, args.seed, settings)
+    def prepared(self, reranking: Reranking, recipe: Recipe, hypotheses: list[Hypotheses]) -> Training:
+        """The run over hypotheses of the training data, about to begin."""
+        args = self._args
+        train, held_out = _candidates(
+            reranking, hypotheses, args.dev or [], Notes(sys.stderr, not args.quiet)
+        )
+        return reranking.prepared(train, held_out, recipe, args.threads or 1)
 
-
-def _prepared(
-    args: argparse.Namespace,
-    base: TrainedModel,
-    reranking: Reranking,
-    recipe: Recipe,
-    found: list[Hypotheses],
-) -> Training:
-    dev, threads = args.dev or [], args.threads or 1
-    if args.learner != RETRAINING:
-        train, held_out = _candidates(reranking, found, dev, Notes(sys.stderr, not args.quiet))
-        return reranking.prepared(train, held_out, recipe, threads)
-    from marginalia.learn.retraining import prepared
-
-    listed = (dev, reranking.dev_hypotheses(dev)) if dev else None
-    return prepared(base, args.data, found, listed, recipe, threads)
-
-
-def _model(
-    args: argparse.Namespace, base: TrainedModel, reranking: Reranking, training: Training
-) -> TrainedModel:
-    if args.learner != RETRAINING:
+    def model(self, reranking: Reranking, training: Training) -> TrainedModel:
+        """The base model with what the run learned."""
         return reranking.model(training)
-    from marginalia.learn.retraining import retrained
 
-    return retrained(base, training)
+    def choice(self, training: Training) -> dict[str, Any] | None:
+        """How well candidates of held-out data are chosen, if there are any."""
+        return None if training.report is None else dict(training.report.to_json())
+
+
+class OfLocalFeatures(OfCandidates):
+    """The learner that learns weights of local features again, with those of global ones."""
+
+    features = "nonlocal"
+
+    def options(self) -> RerankingOptions:
+        """There is no other loss than gold."""
+        if self._args.loss is not None:
+            raise UsageError(
+                f"--loss is for learners of candidates: {RETRAINING} compares outputs with gold."
+            )
+        return super().options()
+
+    def recipe(self, options: RerankingOptions) -> Recipe:
+        """That of the base model, with another learner."""
+        from marginalia.learn.recipe import GlobalChoice
+        from marginalia.learn.retraining import retraining_recipe
+
+        args = self._args
+        choice = GlobalChoice(options.features, options.functions, options.lowercase)
+        settings = dict(args.set or ())
+        return retraining_recipe(self._base.saved, choice, options.hypotheses, args.seed, settings)
+
+    def prepared(self, reranking: Reranking, recipe: Recipe, hypotheses: list[Hypotheses]) -> Training:
+        """The run over hypotheses, with the data that they are of."""
+        from marginalia.learn.retraining import prepared
+
+        args = self._args
+        listed = (args.dev, reranking.dev_hypotheses(args.dev)) if args.dev else None
+        return prepared(self._base, args.data, hypotheses, listed, recipe, args.threads or 1)
+
+    def model(self, reranking: Reranking, training: Training) -> TrainedModel:
+        """Both sets of weights in one model."""
+        from marginalia.learn.retraining import retrained
+
+        return retrained(self._base, training)
+
+    def choice(self, training: Training) -> dict[str, Any] | None:
+        """There are no candidates."""
+        return None
 
 
 def _cache(args: argparse.Namespace) -> str:
@@ -259,15 +298,13 @@ def _dev_scores(base: Any, model: Any, dev: list[str]) -> dict[str, Any]:
     return {name: kind.evaluate(one, batches, source.layout.label) for name, one in models.items()}
 
 
-def _choice(args: argparse.Namespace, training: Training) -> dict[str, Any] | None:
-    """How well candidates of held-out data are chosen, if there are candidates."""
-    if args.learner == RETRAINING or training.report is None:
-        return None
-    found: dict[str, Any] = training.report.to_json()
-    return found
-
-
-def _show(args: argparse.Namespace, training: Training, dev: dict[str, Any], interrupted: bool) -> None:
+def _show(
+    args: argparse.Namespace,
+    training: Training,
+    dev: dict[str, Any],
+    choice: dict[str, Any] | None,
+    interrupted: bool,
+) -> None:
     if args.json:
         found = {
             "model": args.output,
@@ -279,7 +316,7 @@ def _show(args: argparse.Namespace, training: Training, dev: dict[str, Any], int
             "passes": len(training.history),
             "features": len(training.data.index),
             "dev": {name: report.headline() for name, report in dev.items()},
-            "candidates": _choice(args, training),
+            "candidates": choice,
             "interrupted": interrupted,
             "notes": training.notes,
         }

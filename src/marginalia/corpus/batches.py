@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
@@ -75,6 +75,14 @@ def read_batches(
     for listed in in_groups(sentences, _SENTENCES, layout.ends_with_documents):
         present = tuple(name for name in wanted if name in listed[0].columns or name in need)
         yield Batch(pack(listed, present, name_of(source)), listed)
+
+
+def numbered(batches: Iterable[Batch]) -> Iterator[tuple[int, Batch]]:
+    """Batches with the number of sentences before each."""
+    before = 0
+    for batch in batches:
+        yield before, batch
+        before += batch.block.table.sentences
 
 
 def _items(source: Source, labelled: bool, block_bytes: int) -> Iterator[Batch]:

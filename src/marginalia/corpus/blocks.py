@@ -70,7 +70,11 @@ class Block:
 
     def by_document(self) -> Block:
         """The block with the sentences of each document joined into one; the tokens stay the same."""
-        return replace(self, table=self.table.concatenate_documents())
+        table, lines = self.table.concatenate_documents(), self.sentence_lines
+        if lines is not None:
+            firsts = np.searchsorted(self.table.sentence_starts, table.sentence_starts[:-1], "right") - 1
+            lines = tuple(lines[s] for s in firsts.tolist())
+        return replace(self, table=table, sentence_lines=lines)
 
     def error(self, message: str, token: int, name: str) -> DataError:
         """A `DataError` that points at one field."""
@@ -95,6 +99,8 @@ class Block:
             if table.has_attributes and ATTRIBUTES in columns:
                 columns[ATTRIBUTES] = table.attributes(first, last)
             line = int(lines[first]) if first < last else self.line
+            if self.sentence_lines is not None:
+                line = self.sentence_lines[s]
             yield Sentence(columns, comments=comments.get(s, []), document=document, line=line)
 
     def _comments(self) -> dict[int, list[str]]:
@@ -103,15 +109,27 @@ class Block:
             grouped.setdefault(sentence, []).append(text)
         return grouped
 
+    def line_of(self, sentence: int) -> int | None:
+        """Where a sentence begins in the file; None if it is of no file."""
+        if self.sentence_lines is not None:
+            return self.sentence_lines[sentence] or None
+        first = int(self.table.sentence_starts[sentence])
+        return int(self.table.lines[first]) if first < self.table.tokens else None
+
     @contextmanager
-    def naming_errors(self) -> Iterator[None]:
-        """Errors of the data that do not say which file they are of get the name of this one."""
+    def naming_errors(self, sentence: int | None = None) -> Iterator[None]:
+        """Errors of the data that do not say where they are get the name of this file, and the line of a
+        sentence; those of items in memory have a number."""
         try:
             yield
         except DataError as error:
-            if self.file is None or error.file is not None:
+            line = error.line if sentence is None or error.line is not None else self.line_of(sentence)
+            file = error.file or self.file
+            if file is None and line is not None:
+                raise DataError(f"item {line}: {error.message}") from None
+            if (file, line) == (error.file, error.line):
                 raise
-            raise DataError(error.message, file=self.file, line=error.line, column=error.column) from None
+            raise DataError(error.message, file=file, line=line, column=error.column) from None
 
 
 def pack(

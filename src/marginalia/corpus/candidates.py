@@ -132,22 +132,44 @@ class CandidateArrays(NamedTuple):
 
     def block(self, partial: bool = False) -> Block:
         """The items as a block; labelled if there are losses."""
+        lengths, ends, features, values, keys, scores, losses = map(self._array, _DTYPES)
         try:
             table = candidate_table(
-                self.lengths,
-                self.ends,
-                self.features,
-                self.names,
-                self.values,
-                self.keys,
-                self.scores,
-                self.losses,
-                partial,
+                lengths, ends, features, list(self.names), values, keys, scores, losses, partial
             )
+        except TypeError:
+            raise DataError("names: found something else than texts, expected a list of them") from None
         except ValueError as error:
             raise DataError(str(error)) from None
         lines = tuple(range(1, len(self.lengths) + 1))
         return Block(table, COLUMNS if self.losses is not None else COLUMNS[:2], sentence_lines=lines)
+
+    def _array(self, name: str) -> Any:
+        """One of the arrays, as the core takes it."""
+        found, (dtype, optional) = getattr(self, name), _DTYPES[name]
+        if found is None and optional:
+            return None
+        if not isinstance(found, np.ndarray) or found.dtype != dtype or found.ndim != 1:
+            what = type(found).__name__
+            if isinstance(found, np.ndarray):
+                what = f"an array of {found.dtype} with {found.ndim} dimensions"
+            expected = f"a numpy array of {np.dtype(dtype)} with 1 dimension" + (
+                ", or None" if optional else ""
+            )
+            raise DataError(f"{name}: found {what}, expected {expected}")
+        return np.ascontiguousarray(found)
+
+
+_DTYPES: dict[str, tuple[type[np.generic], bool]] = {
+    "lengths": (np.uint32, False),
+    "ends": (np.uint64, False),
+    "features": (np.uint32, False),
+    "values": (np.float32, True),
+    "keys": (np.uint64, True),
+    "scores": (np.float64, True),
+    "losses": (np.float64, True),
+}
+"""What the arrays of `CandidateArrays` hold, and whether they may be missing."""
 
 
 def _shown(candidate: Mapping[str, Any], number: int) -> str:
@@ -259,7 +281,7 @@ class _Item:
                 converted = math.inf
             if abs(converted) <= _MOST:  # not so for NaN
                 return converted
-        raise self._error(f"found {value!r} as {what}, expected a finite number", number)
+        raise self._error(f"found {value!r} as {what}, expected a number of at most 3.4e+38 in size", number)
 
     def _error(self, message: str, number: int | None = None) -> DataError:
         where = f"candidate {number}: " if number is not None else ""

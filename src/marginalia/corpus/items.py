@@ -17,9 +17,8 @@ from typing import Any, NamedTuple
 from .._core import from_columns, parse_items
 from ..errors import DataError, SettingsError
 from .batches import Batch, Layout
-from .blocks import ATTRIBUTES, Block
+from .blocks import ATTRIBUTES, Block, column_names
 from .partial import UNKNOWN, spelled
-from .records import Sentence
 from .streams import Source, name_of, open_source, read_lines
 
 ITEM_FORMATS: dict[str, tuple[str, ...]] = {
@@ -33,7 +32,9 @@ ITEM_FORMATS: dict[str, tuple[str, ...]] = {
 TEXT = "text"
 """What the column is called if an item is nothing but a text."""
 
-_ITEMS = 2000  # per batch
+ITEMS = 2000
+"""Of a batch."""
+
 _SAMPLE = 2000  # records that show which fields there are
 _BYTES = 1 << 20  # per batch of item lines
 _SEPARATORS = {"csv": ",", "tsv": "\t"}
@@ -92,7 +93,7 @@ def guess_item_layout(
     if unknown := [option for option in options if option not in ITEM_FORMATS[name]]:
         known = ", ".join(ITEM_FORMATS[name]) or "none"
         raise SettingsError(f"found the option '{unknown[0]}', but {name} files take: {known}.")
-    chosen, named = label or "label", _names(columns)
+    chosen, named = label or "label", column_names(columns)
     if named and chosen not in named:
         raise SettingsError(f"label: found '{chosen}', expected one of the columns {' '.join(named)}.")
     if name == "crfsuite":
@@ -117,10 +118,10 @@ def guess_item_layout(
             line=first.line,
         )
     wanted = named or tuple(found)
-    return Layout(name, _ordered(wanted, chosen, name_of(source)), chosen, options, items=True)
+    return Layout(name, ordered(wanted, chosen, name_of(source)), chosen, options, items=True)
 
 
-def _ordered(columns: Sequence[str], label: str, file: str | None = None) -> tuple[str, ...]:
+def ordered(columns: Sequence[str], label: str, file: str | None = None) -> tuple[str, ...]:
     """The columns with that of the classes last; there must be others."""
     others = [column for column in columns if column != label]
     if not others:
@@ -146,10 +147,10 @@ def read_items(source: Source, layout: Layout, *, labelled: bool = False) -> Ite
     head = tail = ""
     if _has_header(layout):
         first = next(records)
-        head, layout = first.before + first.raw, _with_header(layout, first)
-    listed = list(islice(records, _ITEMS))
+        head, layout = first.before + first.raw, _with_header(layout, first, file)
+    listed = list(islice(records, ITEMS))
     while listed:
-        following = list(islice(records, _ITEMS))
+        following = list(islice(records, ITEMS))
         if not listed[-1].raw:  # blank lines at the end
             tail = listed.pop().before
         if listed or tail or head:
@@ -166,85 +167,30 @@ def pack_items(
     columns = [name for name in layout.columns if name != layout.label]
     if (given := layout.options.get("given", "")) and given not in columns and not labelled:
         columns.append(given)  # classes that are to be kept
+    for record in records:  # an empty item is one; one of other fields is a mistake
+        if record.fields.keys() - {layout.label} and not any(name in record.fields for name in columns):
+            raise _foreign(record.fields, columns, layout.label, file, record.line)
     flat = [[_text(record, name, file) for record in records] for name in columns]
     if labelled:
         columns.append(layout.label)
-        flat.append([_class(record, layout, file) for record in records])
+        flat.append([class_of(record, layout, file) for record in records])
     lines = [record.line for record in records]
     table = from_columns(flat, [len(records)]).as_items(lines)
     return Block(table, tuple(columns), file, lines[0] if lines else 1, sentence_lines=tuple(lines))
 
 
-def item_of(item: Any, number: int = 1) -> Mapping[str, Any]:
-    """The fields of an item that a program gives: a text, a dictionary of fields, or attributes."""
-    if isinstance(item, str):
-        return {TEXT: item}
-    if isinstance(item, Sentence):
-        return {name: values[0] for name, values in item.columns.items()}
-    if isinstance(item, Mapping):
-        return item
-    if isinstance(item, (list, tuple, set, frozenset)):
-        return {ATTRIBUTES: item}
-    raise DataError(
-        f"item {number}: found {type(item).__name__}, expected a text, a dictionary of fields, or a list of "
-        "attributes"
-    )
+def _foreign(
+    found: Iterable[str], columns: Iterable[str], label: str, file: str | None, line: int
+) -> DataError:
+    """The error for an item, or a header, with nothing in it that templates could look at."""
+    expected = " or ".join(f"'{name}'" for name in columns if name != label)
+    names = ", ".join(f"'{name}'" for name in found)
+    return _error(f"found the fields {names}, expected {expected}", file, line)
 
 
-def pack_objects(items: Sequence[Any], layout: Layout, labelled: bool = False) -> Block:
-    """A block of items in memory. If the layout has attributes, items are lists or dictionaries of those;
-    labelled ones are fields, with the class among them."""
-    if ATTRIBUTES not in layout.columns:
-        fields = [item_of(item, number) for number, item in enumerate(items, 1)]
-        records = [ItemRecord(one, number, "") for number, one in enumerate(fields, 1)]
-        return pack_items(records, layout, labelled)
-    plain = [item_of(one) if isinstance(one, Sentence) else one for one in items]
-    attributes = [one[ATTRIBUTES] if isinstance(one, Mapping) and ATTRIBUTES in one else one for one in plain]
-    columns, flat = [ATTRIBUTES], [[""] * len(items)]
-    if labelled:
-        columns.append(layout.label)
-        flat.append([_class(ItemRecord(one, 0, ""), layout, None) for one in items])
-    try:
-        table = from_columns(flat, [len(items)], [], attributes).as_items()
-    except ValueError as error:
-        raise DataError(str(error)) from None
-    return Block(table, tuple(columns), sentence_lines=tuple(range(1, len(items) + 1)))
-
-
-def pack_item_pairs(
-    data: Iterable[Any], label: str | None, columns: str | Sequence[str] | None = None, partial: bool = False
-) -> tuple[Layout, tuple[Block, ...]]:
-    """The layout and the blocks of labelled items in memory: (item, class) pairs, or fields with the class
-    among them."""
-    chosen, fields = label or "label", []
-    for number, one in enumerate(data, 1):
-        if isinstance(one, (Mapping, Sentence)):
-            fields.append(item_of(one))
-        elif isinstance(one, (tuple, list)) and len(one) == 2:
-            fields.append({**item_of(one[0], number), chosen: one[1]})
-        else:
-            raise DataError(
-                f"item {number}: found {type(one).__name__}, expected a pair of an item and its class, or a "
-                "dictionary of fields"
-            )
-    if not fields:
-        raise DataError("found no items, expected at least one")
-    layout = layout_of_objects(fields, chosen, partial)
-    if named := _names(columns):
-        layout = replace(layout, columns=_ordered(named, chosen))
-    parts = (fields[i : i + _ITEMS] for i in range(0, len(fields), _ITEMS))
-    return layout, tuple(pack_objects(part, layout, labelled=True) for part in parts)
-
-
-def layout_of_objects(data: Sequence[Mapping[str, Any]], label: str, partial: bool) -> Layout:
-    """The layout of items in memory."""
-    if any(ATTRIBUTES in one and not isinstance(one[ATTRIBUTES], str) for one in data):
-        return Layout("crfsuite", (ATTRIBUTES, label), label, partial=partial, items=True)
-    return Layout("jsonl", _ordered(fields_of(data), label), label, partial=partial, items=True)
-
-
-def _names(columns: str | Sequence[str] | None) -> tuple[str, ...]:
-    return tuple(columns.split() if isinstance(columns, str) else columns or ())
+def _error(message: str, file: str | None, line: int) -> DataError:
+    """An error where an item was read; in memory items have numbers instead of lines."""
+    return DataError(f"item {line}: {message}") if file is None else DataError(message, file=file, line=line)
 
 
 def _is_plain(value: Any) -> bool:
@@ -260,16 +206,14 @@ def _text(record: ItemRecord, name: str, file: str | None) -> str:
     if value is None:
         return ""
     if not _is_plain(value):
-        raise DataError(
-            f"found {type(value).__name__} in '{name}', expected a text, a number, or a list of them",
-            file=file,
-            line=record.line,
-        )
+        message = f"found {type(value).__name__} in '{name}', expected a text, a number, or a list of them"
+        raise _error(message, file, record.line)
     parts = value if isinstance(value, (list, tuple)) else (value,)
     return " ".join(one if isinstance(one, str) else json.dumps(one) for one in parts if one is not None)
 
 
-def _class(record: ItemRecord, layout: Layout, file: str | None) -> str:
+def class_of(record: ItemRecord, layout: Layout, file: str | None) -> str:
+    """The class of an item, as a text; an error if there is none and there must be."""
     value = record.fields.get(layout.label)
     if isinstance(value, (bool, int, float)):
         value = json.dumps(value)
@@ -414,12 +358,15 @@ def _fields(row: list[str], names: list[str], file: str, line: int, raw: str) ->
     )
 
 
-def _with_header(layout: Layout, header: ItemRecord) -> Layout:
+def _with_header(layout: Layout, header: ItemRecord, file: str) -> Layout:
     """The layout of a file whose header names its columns: those of them that the layout has."""
     given = layout.options.get("given", "")
     if given and given not in header.fields:
-        raise DataError(f"found no column '{given}'; there are {', '.join(header.fields)}", line=header.line)
+        message = f"found no column '{given}'; there are {', '.join(header.fields)}"
+        raise DataError(message, file=file, line=header.line)
     known = [name for name in layout.columns or header.fields if name in header.fields]
+    if not set(known) - {layout.label}:
+        raise _foreign(header.fields, layout.columns, layout.label, file, header.line)
     return replace(layout, columns=tuple(known))
 
 

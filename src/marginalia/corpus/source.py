@@ -13,7 +13,8 @@ from marginalia.corpus.batches import Layout, read_batches
 from marginalia.corpus.blocks import Block, column_names, read_blocks
 from marginalia.corpus.candidates import candidate_layout, pack_dictionaries
 from marginalia.corpus.formats import CANDIDATES, format_of
-from marginalia.corpus.items import guess_item_layout, pack_item_pairs
+from marginalia.corpus.item_objects import pack_item_pairs
+from marginalia.corpus.items import guess_item_layout
 from marginalia.corpus.pairs import pack_pairs
 from marginalia.corpus.records import Sentence
 from marginalia.corpus.streams import Source, name_of

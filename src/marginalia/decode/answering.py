@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from marginalia.corpus.answers import Answer, BlockConfidence, Ranked
-from marginalia.corpus.batches import Batch
+from marginalia.corpus.batches import Batch, numbered
 from marginalia.corpus.blocks import Block
 from marginalia.corpus.settings import DataSettings
 from marginalia.decode.confidence import Abstention, needed_temperature
@@ -24,6 +24,7 @@ from marginalia.model import SavedModel
 
 if TYPE_CHECKING:  # start-up time is part of every short run
     from marginalia.decode.explaining import Explaining
+    from marginalia.decode.explaining_batches import Explainer
     from marginalia.decode.explanation import Explanation
 
 Ids = npt.NDArray[np.int32]
@@ -69,8 +70,8 @@ class LabelModel(TrainedModel):
         temperature = needed_temperature(self.saved) if confidence or abstain else None
         model_constraints = self._model_constraints(constraints, given)
 
-        def answer(numbered: tuple[int, Batch]) -> tuple[Batch, Answer]:
-            before, batch = numbered
+        def answer(item: tuple[int, Batch]) -> tuple[Batch, Answer]:
+            before, batch = item
             unit = self._unit(batch.block)
             with batch.block.naming_errors():
                 constrained = ConstrainedLabels(self.decoder.best(unit))
@@ -87,7 +88,7 @@ class LabelModel(TrainedModel):
             shown = sure if confidence else None
             return batch, plain._replace(ids=left, confidence=shown, before_abstention=ids, taken_back=taken)
 
-        yield from in_order(answer, _numbered(batches), threads)
+        yield from in_order(answer, numbered(batches), threads)
 
     def nbest_batches(
         self,
@@ -114,11 +115,11 @@ class LabelModel(TrainedModel):
             by_document=self._by_document,
         )
 
-        def ranked(numbered: tuple[int, Batch]) -> tuple[Batch, list[Ranked]]:
-            with numbered[1].block.naming_errors():
-                return numbered[1], ranking(*numbered, k)
+        def ranked(item: tuple[int, Batch]) -> tuple[Batch, list[Ranked]]:
+            with item[1].block.naming_errors():
+                return item[1], ranking(*item, k)
 
-        yield from in_order(ranked, _numbered(batches), threads)
+        yield from in_order(ranked, numbered(batches), threads)
 
     def explain(
         self,
@@ -135,7 +136,7 @@ class LabelModel(TrainedModel):
         training examples that taught a weight most are named with each reason (see docs/provenance.md).
         Under `constraints` that change the output, it is compared with the one it would be without them.
         """
-        return self._explaining(cite, constraints)(Batch(self._block(sentence)), against)[0]
+        return self.explainer(against, cite, constraints)(Batch(self._block(sentence)), 0)[0]
 
     def explain_batches(
         self,
@@ -146,14 +147,18 @@ class LabelModel(TrainedModel):
         cite: int = 0,
         constraints: ConstraintsLike = (),
     ) -> Iterator[tuple[Batch, list[Explanation]]]:
-        """Explanations of all sentences, batch after batch, in order; only a few are in memory at a time."""
+        """Explanations of all sentences, batch after batch, in order; only a few are in memory at a time.
+
+        Several `threads` are processes here: explanations are words, which Python makes one at a time.
+        """
+        from marginalia.decode.explaining_batches import ExplainingTask, explain_in_order
+
+        return explain_in_order(self, batches, ExplainingTask(against, cite, constraints), threads)
+
+    def explainer(self, against: Any, cite: int, constraints: ConstraintsLike) -> Explainer:
+        """Explains batch after batch, each with the number of sentences before it."""
         explaining = self._explaining(cite, constraints)
-
-        def explained(batch: tuple[int, Batch]) -> tuple[Batch, list[Explanation]]:
-            with batch[1].block.naming_errors():
-                return batch[1], explaining(batch[1], against, batch[0])
-
-        yield from in_order(explained, _numbered(batches), threads)
+        return lambda batch, before: explaining(batch, against, before)
 
     def _explaining(self, cite: int, constraints: ConstraintsLike) -> Explaining:
         from marginalia.decode.explaining import Explaining
@@ -208,11 +213,3 @@ def check_k(k: int) -> None:
     """An error unless there can be so many outputs."""
     if k < 1:
         raise SettingsError(f"found k = {k}, expected at least 1.")
-
-
-def _numbered(batches: Iterable[Batch]) -> Iterator[tuple[int, Batch]]:
-    """Batches with the number of sentences before each."""
-    before = 0
-    for batch in batches:
-        yield before, batch
-        before += batch.block.table.sentences

@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from textwrap import shorten
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from marginalia.corpus.batches import Batch, Layout
 from marginalia.corpus.blocks import Block
-from marginalia.corpus.items import pack_objects
+from marginalia.corpus.item_objects import pack_objects
 from marginalia.decode.answering import LabelModel
 from marginalia.decode.confidence import NO_TAG
 from marginalia.decode.constraints import Constraints, ConstraintsLike
-from marginalia.decode.explanation import Explanation
+
+if TYPE_CHECKING:
+    from marginalia.decode.explaining_batches import Explainer
+    from marginalia.decode.explanation import Explanation
 
 _ITEMS = 500  # of a batch
 _SHOWN = 40  # characters of an item that stand for all of it
@@ -93,13 +96,10 @@ class Classifier(LabelModel):
             found.append(Classified(self.labels[y], float(one.scores[0]), p, broken=broken))
         return found
 
-    def explain(self, sentence: Any, *args: Any, **options: Any) -> Explanation:
-        """Why an item has its class: against the runner-up, another class, or a target such as "1=A|B"; the
-        rest as of `Tagger.explain`."""
-        found = super().explain(sentence, *args, **options)
-        short = tuple(shorten(text, _SHOWN, placeholder=" …") for text in found.tokens)
-        chosen, other = (replace(side, tokens=short) for side in (found.chosen, found.other))
-        return replace(found, chosen=chosen, other=other)
+    def explainer(self, against: Any, cite: int, constraints: ConstraintsLike) -> Explainer:
+        """Explains why items have their classes: against the runner-up, another class, or "1=A|B"."""
+        explain = super().explainer(against, cite, constraints)
+        return lambda batch, before: [_shortened(one) for one in explain(batch, before)]
 
     def _block(self, given: Any) -> Block:
         return self._pack([given])
@@ -107,3 +107,10 @@ class Classifier(LabelModel):
     def _pack(self, items: Sequence[Any]) -> Block:
         columns = (*self.feature_columns, self.saved.label)
         return pack_objects(items, Layout(self.saved.format, columns, self.saved.label, items=True))
+
+
+def _shortened(found: Explanation) -> Explanation:
+    """The explanation with the beginning of the item's text for all of it."""
+    short = tuple(shorten(text, _SHOWN, placeholder=" …") for text in found.tokens)
+    chosen, other = (replace(side, tokens=short) for side in (found.chosen, found.other))
+    return replace(found, chosen=chosen, other=other)

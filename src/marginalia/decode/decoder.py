@@ -49,8 +49,7 @@ class Contribution:
     count: float
 
 
-@dataclass(frozen=True, slots=True)
-class Term:
+class Term(NamedTuple):
     """One term of an output's score, and where it comes from: tokens `first` to `last`, both included.
 
     The kind is one of `TERM_KINDS`. A feature has the number of its template (among those that are not the

@@ -58,8 +58,10 @@ class Explaining:
         """Of all sentences of a batch, which stands behind so many others."""
         block, decoder = batch.block, self._decoder
         starts = block.table.sentence_starts.tolist()
-        if any(first == last for first, last in pairwise(starts)):
-            raise DataError("found no tokens, expected at least one")
+        for s, (first, last) in enumerate(pairwise(starts)):
+            if first == last:
+                with block.naming_errors(s):
+                    raise DataError("found no tokens, expected at least one")
         free = decoder.best(block)
         constrained = None
         if self._model_constraints is not None:
@@ -96,16 +98,17 @@ class Explaining:
         """By sentence what the chosen output is compared with."""
         bounds = list(pairwise(starts))
         own = [chosen[first:last].tolist() for first, last in bounds]
+        found: list[Alternative] = []
         if against is not None:
             parts = [block] if len(bounds) == 1 else [pack([one]) for one in block.sentences()]
-            return [
-                alternative_output(self._saved, self._decoder, self._labels, part, ids, against)
-                for part, ids in zip(parts, own, strict=True)
-            ]
+            for s, (part, ids) in enumerate(zip(parts, own, strict=True)):
+                with block.naming_errors(s):
+                    given = alternative_output(self._saved, self._decoder, self._labels, part, ids, against)
+                found.append(given)
+            return found
         best = self._decoder.ranked(block, 2)
         outputs = list(zip(best.ids, best.scores, strict=True))
         score_of_free = self._decoder.scores(block, free) if free is not chosen else best.scores[0]
-        found = []
         for s, (first, last) in enumerate(bounds):
             best_free = free[first:last].tolist()
             if best_free != own[s]:
@@ -114,7 +117,10 @@ class Explaining:
             listed = [(ids[first:last].tolist(), float(scores[s])) for ids, scores in outputs]
             runners = [(ids, score) for ids, score in listed if ids != own[s] and not math.isnan(score)]
             if not runners:
-                raise DataError("there is nothing to compare with: the sentence has only one legal output")
+                with block.naming_errors(s):
+                    raise DataError(
+                        "there is nothing to compare with: the sentence has only one legal output"
+                    )
             found.append(Alternative(*runners[0], "runner-up"))
         return found
 

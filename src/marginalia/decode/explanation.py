@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from marginalia.decode.tagged import Tagged
 from marginalia.model.provenance import Citation
@@ -14,16 +14,14 @@ KINDS = ("feature", "transition", "dictionary", "constraint", "normaliser", "glo
 """What a score is split over. Constraints forbid outputs and add nothing to scores; they come first."""
 
 
-@dataclass(frozen=True, slots=True)
-class Side:
+class Side(NamedTuple):
     """What one of the two outputs has of a reason: the labels that it is seen with, and its weight."""
 
     labels: tuple[str, ...]
     weight: float
 
 
-@dataclass(frozen=True, slots=True)
-class Reason:
+class Reason(NamedTuple):
     """One part of the difference of two scores.
 
     It speaks of the tokens `start` to `end` (exclusive). A side is None if that output has no such term.
@@ -99,7 +97,7 @@ class Explanation:
     def quoting(self, text_of: Callable[[Citation], str | None]) -> Explanation:
         """The explanation with the texts of cited examples, where they are known."""
         reasons = (
-            replace(r, citations=tuple(replace(c, text=text_of(c)) for c in r.citations))
+            r._replace(citations=tuple(replace(c, text=text_of(c)) for c in r.citations))
             for r in self.reasons
         )
         return replace(self, reasons=tuple(reasons))

@@ -29,15 +29,14 @@ from marginalia.model.clusters import tables_in
 from marginalia.model.global_part import PREFIX, GlobalPart, weights_of_base
 
 
-def check_memory(tokens: int, token_bytes: int, most: int, file: str | None = None) -> None:
+def check_memory(tokens: int, token_bytes: int, most: int) -> None:
     """An error if the search in a document of so many tokens may take more than so many MiB."""
     needed = -(-tokens * token_bytes >> 20)
     if needed > most:
         raise DataError(
             f"found a document of {tokens:,} tokens, in which the search for the best outputs may take "
             f"{needed:,} MiB, expected at most {most:,}: divide it (with -DOCSTART- lines, or keys of "
-            "documents), or train with a larger document-memory",
-            file=file,
+            "documents), or train with a larger document-memory"
         )
 
 
@@ -185,13 +184,13 @@ class GlobalDecoder:
         found = []
         starts = block.table.sentence_starts.tolist()
         for s, sides in enumerate(self._base.differing_terms(block, ids, others)):
-            own, other = (y[starts[s] : starts[s + 1]].tolist() for y in (ids, others))
-            found.append(
-                (
-                    [*self._scaled(sides[0]), *self._terms(block, s, own)],
-                    [*self._scaled(sides[1]), *self._terms(block, s, other)],
-                )
+            outputs = [y[starts[s] : starts[s + 1]] for y in (ids, others)]
+            changed = np.flatnonzero(outputs[0] != outputs[1]).tolist()
+            own, other = (
+                [*self._scaled(side), *self._terms(block, s, y.tolist(), changed)]
+                for side, y in zip(sides, outputs, strict=True)
             )
+            found.append((own, other))
         return found
 
     def expectations(self, block: Block, sentence: int) -> dict[str, Any]:
@@ -233,13 +232,17 @@ class GlobalDecoder:
 
     def _scaled(self, terms: Sequence[Term]) -> list[Term]:
         scale = self.part.scale
-        return list(terms) if scale == 1.0 else [replace(t, weight=t.weight * scale) for t in terms]
+        return list(terms) if scale == 1.0 else [t._replace(weight=t.weight * scale) for t in terms]
 
-    def _terms(self, block: Block, sentence: int, ids: Sequence[int]) -> list[Term]:
+    def _terms(
+        self, block: Block, sentence: int, ids: Sequence[int], changed: Sequence[int] = ()
+    ) -> list[Term]:
+        """The global features of an output. They are of all of it; where it is compared with another, what
+        makes them differ is between the first and the last token that is `changed`."""
         output = np.ascontiguousarray(ids, dtype=np.int32)
         found = self._read(block).terms(sentence, output)
-        last = max(len(ids) - 1, 0)
-        return [Term("global", name, (), weight, 0, last, times=times) for name, times, weight in found]
+        first, last = (changed[0], changed[-1]) if changed else (0, max(len(ids) - 1, 0))
+        return [Term("global", name, (), weight, first, last, times=times) for name, times, weight in found]
 
     def _read(self, block: Block) -> _core.Rescorer:
         """The global features of this thread, about to look at a block."""
@@ -257,8 +260,10 @@ class GlobalDecoder:
         return block.index(self.part.column)
 
     def _check(self, block: Block) -> None:
-        longest = int(np.diff(block.table.sentence_starts).max(initial=0))
-        check_memory(longest, self._token_bytes, self.part.memory, block.file)
+        sizes = np.diff(block.table.sentence_starts)
+        if sizes.size:
+            with block.naming_errors(longest := int(sizes.argmax())):
+                check_memory(int(sizes[longest]), self._token_bytes, self.part.memory)
 
 
 class _Listed:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -87,6 +88,8 @@ class WholeTraining:
         self._token_bytes, self._memory = token_bytes, part.memory
         self.constants, self.row_width = base.constants, base.row_width
         self._set, self._labels = part.features.native(labels, encoding), mention_labels(labels, encoding)
+        # Of examples that are kept, with what is found out about their documents in every pass.
+        self._batches: WeakKeyDictionary[WholeExamples, Any] = WeakKeyDictionary()
 
     def set_gold(
         self, examples: WholeExamples, ids: npt.NDArray[np.int32], sets: npt.NDArray[np.uint8]
@@ -104,6 +107,11 @@ class WholeTraining:
 
     def batch(self, examples: WholeExamples) -> Any:
         """The examples as whole outputs."""
+        if (made := self._batches.get(examples)) is None:
+            made = self._batches[examples] = self._make_batch(examples)
+        return made
+
+    def _make_batch(self, examples: WholeExamples) -> Any:
         check_memory(examples.longest, self._token_bytes, self._memory)
         return self._base.whole_batch(
             examples.local,

@@ -11,7 +11,8 @@ from marginalia.corpus.blocks import Block, pack
 from marginalia.corpus.records import Sentence
 from marginalia.decode.inputs import Input
 
-_SENTENCES = 500  # per batch
+SENTENCES = 500
+"""Of a batch, usually."""
 
 
 class Listed(NamedTuple):
@@ -28,16 +29,17 @@ def batches_of(
     *,
     explicit: bool,
     whole_documents: bool,
+    size: int = SENTENCES,
 ) -> Iterator[Listed]:
     """The sentences for a model that needs these columns, or explicit attributes; `record(sentence, number)`
     checks one that is not a list of strings for each column."""
     if explicit or any(isinstance(sentence, Sentence) for sentence in sentences):
         records = [record(sentence, number) for number, sentence in enumerate(sentences)]
-        for part in in_groups(iter(records), _SENTENCES, whole_documents):
+        for part in in_groups(iter(records), size, whole_documents):
             yield _of_records(part, columns)
         return
-    for first in range(0, len(sentences), _SENTENCES):
-        some = sentences[first : first + _SENTENCES]
+    for first in range(0, len(sentences), size):
+        some = sentences[first : first + size]
         table = _core.pack_lists(sentences, first, first + len(some), columns)
         if table is None:
             yield _of_records([record(one, number) for number, one in enumerate(some, first)], columns)

@@ -69,7 +69,9 @@ class TrainedModel:
         """The model with the weights of such a table."""
         from marginalia.model.weights_text import with_weights
 
-        return self._using(replace(self._dictionaries, base=with_weights(self._dictionaries.base, source)))
+        return self.with_parts(
+            replace(self._dictionaries, base=with_weights(self._dictionaries.base, source))
+        )
 
     def with_dictionary(
         self: Own,
@@ -92,7 +94,7 @@ class TrainedModel:
         options = (mode, column, ignore_case, tokenizer)
         new = resolve_dictionaries(self.saved, self.feature_columns, given, *options)
         own = self._dictionaries
-        return self._using(replace(own, soft=new) if mode == "soft" else replace(own, hard=new))
+        return self.with_parts(replace(own, soft=new) if mode == "soft" else replace(own, hard=new))
 
     def with_hypotheses(self: Own, hypotheses: int) -> Own:
         """The model, which has global features, looking at so many of the best outputs by local ones."""
@@ -106,16 +108,22 @@ class TrainedModel:
                 f"hypotheses: found {hypotheses!r}, expected a whole number from 1 to {MOST_HYPOTHESES:,}."
             )
         told = base.global_features | {"hypotheses": hypotheses}
-        return self._using(replace(self._dictionaries, base=replace(base, global_features=told)))
+        return self.with_parts(replace(self._dictionaries, base=replace(base, global_features=told)))
 
     def reloaded(self: Own) -> Own:
         """The model with its dictionaries as their files are now: itself if none has changed. A DataError for
         a file that is not good; this one can go on with what it has."""
         newer = self._dictionaries.reloaded()
-        return self if newer is self._dictionaries else self._using(newer)
+        return self if newer is self._dictionaries else self.with_parts(newer)
+
+    @property
+    def dictionaries(self) -> ModelDictionaries:
+        """The saved model and the dictionaries that were added to it."""
+        return self._dictionaries
 
     @classmethod
-    def _using(cls: type[Own], own: ModelDictionaries) -> Own:
+    def with_parts(cls: type[Own], own: ModelDictionaries) -> Own:
+        """The model of a saved one with dictionaries."""
         made = cls(own.model())
         made._dictionaries = own
         if own.hard is not None:
@@ -202,4 +210,4 @@ def structure_of(saved: SavedModel, kind: str | None = None) -> Structure:
 def _unpickled(
     made: type[Own], data: bytes, soft: ResolvedDictionaries | None, hard: ResolvedDictionaries | None
 ) -> Own:
-    return made._using(ModelDictionaries(file.from_bytes(data), soft, hard))
+    return made.with_parts(ModelDictionaries(file.from_bytes(data), soft, hard))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from textwrap import shorten
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from marginalia.corpus.batches import Batch
 from marginalia.corpus.blocks import ATTRIBUTES, Block, pack
@@ -18,6 +18,9 @@ from marginalia.decode.confidence import needed_temperature
 from marginalia.decode.explanation import Explanation, Reason
 from marginalia.decode.threads import in_order
 from marginalia.errors import DataError, SettingsError
+
+if TYPE_CHECKING:
+    from marginalia.decode.explaining_batches import Explainer
 
 _ITEMS = 500  # of a batch
 _SHOWN = 60  # characters of a candidate that stand for all of it
@@ -126,8 +129,7 @@ class Reranker(LabelModel):
     ) -> Explanation:
         """Why the best candidate of an item is better than the runner-up, or than the one with the number
         `against` (from 1 on); the rest as of `Tagger.explain`."""
-        _refuse(constraints)
-        return self._explained(self._block(sentence), against, cite)[0]
+        return super().explain(sentence, cast(Any, against), cite=cite, constraints=constraints)
 
     def explain_batches(  # type: ignore[override]
         self,
@@ -138,21 +140,24 @@ class Reranker(LabelModel):
         cite: int = 0,
         constraints: Any = (),
     ) -> Iterator[tuple[Batch, list[Explanation]]]:
-        """The same of all items of batch after batch, in order."""
+        """The same of all items of batch after batch, in order, in so many processes."""
+        return super().explain_batches(
+            batches, cast(Any, against), threads, cite=cite, constraints=constraints
+        )
+
+    def explainer(self, against: Any, cite: int, constraints: Any) -> Explainer:
+        """Explains batch after batch."""
         _refuse(constraints)
-
-        def explained(batch: Batch) -> tuple[Batch, list[Explanation]]:
-            return batch, self._explained(batch.block, against, cite)
-
-        return in_order(explained, batches, threads)
+        return lambda batch, before: self._explained(batch.block, against, cite)
 
     def _explained(self, block: Block, against: int | str | None, cite: int) -> list[Explanation]:
         explaining, found = self._explaining(cite, ()), []
         for sentence in block.sentences():
             part = pack([sentence], tuple(sentence.columns))
-            other = None if against is None else self.marked(len(sentence), against, "against")
             try:
-                found += explaining(Batch(part), other)
+                other = None if against is None else self.marked(len(sentence), against, "against")
+                with part.naming_errors(0):
+                    found += explaining(Batch(part), other)
             except DataError as error:
                 raise _readable(error) from None
             outputs = sentence.columns.get(OUTPUT, [""] * len(sentence))
@@ -190,11 +195,12 @@ def _refuse(constraints: Any) -> None:
 
 def _readable(error: DataError) -> DataError:
     """What is said of labels, of candidates."""
-    if "very labels" in str(error):
-        return DataError("against: found the very candidate that the model chose")
-    if "only one legal output" in str(error):
-        return DataError("there is nothing to compare with: the item has only one candidate")
-    return error
+    message = error.message
+    if "very labels" in message:
+        message = "against: found the very candidate that the model chose"
+    if "only one legal output" in message:
+        message = "there is nothing to compare with: the item has only one candidate"
+    return DataError(message, file=error.file, line=error.line, column=error.column)
 
 
 def _of_candidates(found: Explanation, outputs: Sequence[str]) -> Explanation:
@@ -207,10 +213,10 @@ def _of_candidates(found: Explanation, outputs: Sequence[str]) -> Explanation:
     def placed(reason: Reason) -> Reason:
         at = chosen if reason.chosen is not None else other
         sides = [
-            None if side is None else replace(side, labels=(f"candidate {place + 1}",))
+            None if side is None else side._replace(labels=(f"candidate {place + 1}",))
             for side, place in ((reason.chosen, chosen), (reason.other, other))
         ]
-        return replace(reason, start=at, end=at + 1, chosen=sides[0], other=sides[1])
+        return reason._replace(start=at, end=at + 1, chosen=sides[0], other=sides[1])
 
     both = (replace(side, tokens=texts) for side in (found.chosen, found.other))
     return replace(found, chosen=next(both), other=next(both), reasons=tuple(map(placed, found.reasons)))

@@ -17,11 +17,13 @@ from marginalia.decode.answering import Ids, LabelModel, check_k
 from marginalia.decode.confidence import needed_temperature
 from marginalia.decode.constraints import Constraint, Constraints, ConstraintsLike
 from marginalia.decode.inputs import Input
-from marginalia.decode.listed import batches_of
+from marginalia.decode.listed import SENTENCES, batches_of
 from marginalia.decode.tagged import Tagged, ranked_sentences, tagged
 
 if TYPE_CHECKING:
     from marginalia.decode.explanation import Explanation
+
+_EXPLAINED = 100  # sentences of a batch of explanations, which are long
 
 
 class Tagger(LabelModel):
@@ -109,14 +111,14 @@ class Tagger(LabelModel):
         constraints: ConstraintsLike = (),
     ) -> list[Explanation]:
         """Why the model labels sentences as it does, as `explain` tells of one of them; the result does not
-        depend on the number of threads."""
+        depend on the number of threads, which are processes as of `explain_batches`."""
         parsed = Constraints.of(constraints)
-        listed, _ = self._listed(sentences, parsed)
+        listed, _ = self._listed(sentences, parsed, size=_EXPLAINED)
         explained = self.explain_batches(listed, against, threads, cite=cite, constraints=parsed)
         return [one for _, found in explained for one in found]
 
     def _listed(
-        self, sentences: Iterable[Input], constraints: Constraints
+        self, sentences: Iterable[Input], constraints: Constraints, size: int = SENTENCES
     ) -> tuple[Iterator[Batch], deque[Sequence[Sequence[Any]]]]:
         """The sentences as batches, and the tokens of those that were given out."""
         listed = list(sentences)
@@ -125,7 +127,7 @@ class Tagger(LabelModel):
 
         def batches() -> Iterator[Batch]:
             options = {"explicit": self.saved.program.explicit, "whole_documents": self._ends_with_documents}
-            for part in batches_of(listed, self.feature_columns, self._record, **options):
+            for part in batches_of(listed, self.feature_columns, self._record, **options, size=size):
                 tokens.append(part.tokens)
                 yield part.batch
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -14,17 +14,25 @@ T = TypeVar("T")
 
 def in_order(work: Callable[[Any], T], items: Iterable[Any], threads: int) -> Iterator[T]:
     """work(item) for each item, in order, on several threads, reading only a little ahead."""
-    return map(work, items) if threads <= 1 else _on_threads(work, items, threads)
+    return map(work, items) if threads <= 1 else on_threads(work, items, threads)
 
 
-def _on_threads(work: Callable[[Any], T], items: Iterable[Any], threads: int) -> Iterator[T]:
+def on_threads(
+    work: Callable[[Any], T], items: Iterable[Any], threads: int, end: Callable[[], None] = lambda: None
+) -> Generator[T, None, None]:
+    """`in_order` on threads. `end` is called when no more results are wanted, be it because of an error: it
+    may cut short what still runs."""
     from concurrent.futures import ThreadPoolExecutor  # slow to load, and one thread does without
 
-    with ThreadPoolExecutor(threads) as pool:
-        pending: deque[Future[T]] = deque()
+    pool = ThreadPoolExecutor(threads)
+    pending: deque[Future[T]] = deque()
+    try:
         for item in items:
             pending.append(pool.submit(work, item))
             if len(pending) > 2 * threads:
                 yield pending.popleft().result()
         while pending:
             yield pending.popleft().result()
+    finally:
+        end()
+        pool.shutdown(cancel_futures=True)

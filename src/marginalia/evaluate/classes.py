@@ -148,4 +148,5 @@ def wilson(correct: int, items: int) -> tuple[float, float]:
     p, z2 = correct / items, _Z * _Z / items
     middle = (p + z2 / 2) / (1 + z2)
     half = _Z * math.sqrt(p * (1 - p) / items + z2 / (4 * items)) / (1 + z2)
-    return max(0.0, 100 * (middle - half)), min(100.0, 100 * (middle + half))
+    low, high = max(0.0, middle - half), min(1.0, middle + half)
+    return 100 * min(low, p), 100 * max(high, p)  # rounding must not leave p outside

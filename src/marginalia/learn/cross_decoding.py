@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -107,6 +107,8 @@ def cross_decode(
             if stop():
                 raise Stopped
         model = training.model()
+        if set(model.saved.labels) - set(saved.labels):
+            raise _unknown_label(others, source.layout.label, base.labels)
         found = decode(model, parts[fold].blocks[0], k, saved.labels)
         kept.store(fold, {"ids": found.ids.astype(np.uint16), "scores": found.scores})
         return found
@@ -124,6 +126,17 @@ def decode(model: TrainedModel, block: Block, k: int, labels: Sequence[str]) -> 
         raise DataError(f"found the label {unknown[0]}, which the base model does not know")
     table = np.array([numbers[label] for label in model.saved.labels], np.int32)
     return Hypotheses(block, table[found.ids], found.scores)
+
+
+def _unknown_label(blocks: Iterable[Block], column: str, known: Collection[str]) -> DataError:
+    """The error for a label of the data that the base model does not know, where the first one stands."""
+    for block in blocks:
+        values, ids = block.table.distinct(block.index(column))
+        for number, value in enumerate(values):
+            if value not in known:
+                message = f"found the label {value}, which the base model does not know"
+                return block.error(message, int((ids == number).argmax()), column)
+    return DataError("found labels that the base model does not know")
 
 
 @dataclass(frozen=True, eq=False)

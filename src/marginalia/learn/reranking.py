@@ -83,7 +83,7 @@ class Reranking:
         self.part = GlobalPart(options.loaded(), column, options.hypotheses)
         self._set = self.part.features.native(saved.labels, saved.encoding)
         self._mentions = mention_labels(saved.labels, saved.encoding)
-        self._index = _core.FeatureIndex(True)
+        self._index, self._names = _core.FeatureIndex(True), list[str]()
         self._reader = LabelReader(saved.label, saved.scheme, saved.encoding, repairs_always(saved.scheme))
 
     def hypotheses(
@@ -127,20 +127,27 @@ class Reranking:
             for unit in self._units(one, grow):
                 lengths.append(len(unit.scores))
                 ends.append(unit.ends + ends[-1][-1])
-                rows.append(unit.rows)
-                counts.append(unit.counts)
+                rows.append(unit.rows - 1)  # copies of just that size
+                counts.append(unit.counts.astype(np.float32))
                 scores.append(unit.scores)
                 losses.append(unit.losses)
         return CandidateArrays(
             np.array(lengths, np.uint32),
             np.concatenate(ends[1:]),
-            np.concatenate(rows) - 1,
-            [self._index.name(row).decode("utf-8", "replace") for row in range(1, len(self._index) + 1)],
-            np.concatenate(counts).astype(np.float32),
+            _joined(rows),
+            self._feature_names(),
+            _joined(counts),
             np.concatenate(scores),
             np.concatenate(losses),
             np.asarray(self._index.keys),
         )
+
+    def _feature_names(self) -> list[str]:
+        """Of all rows; those of held-out data are the same list."""
+        named, last = len(self._names), len(self._index)
+        names = [self._index.name(row).decode("utf-8", "replace") for row in range(named + 1, last + 1)]
+        self._names = self._names + names if names else self._names
+        return self._names
 
     @staticmethod
     def prepared(
@@ -217,6 +224,13 @@ def _check_base(saved: SavedModel) -> None:
             "the base model was trained on partial labels, of which the right output is not known: "
             "re-ranking needs complete ones."
         )
+
+
+def _joined(parts: list[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+    """All in one array. Millions of features are many bytes: the parts are given up."""
+    joined: npt.NDArray[Any] = np.concatenate(parts)
+    parts.clear()
+    return joined
 
 
 def _wrong_tags(outputs: Ids, gold: Ids) -> npt.NDArray[np.float64]:
