@@ -46,6 +46,7 @@ if TYPE_CHECKING:
         given,
         read_constraints,
     )
+    from marginalia.decode.pipeline import Pipeline
     from marginalia.deploy import Shrunk, export, shrink
     from marginalia.errors import DataError, MarginaliaError, ModelError, SettingsError
     from marginalia.features.dictionary import Dictionary
@@ -94,6 +95,7 @@ _HOMES = {
         "given",
         "read_constraints",
     ),
+    "decode.pipeline": ("Pipeline",),
     "deploy": ("Shrunk", "export", "shrink"),
     "errors": ("DataError", "MarginaliaError", "ModelError", "SettingsError"),
     "features.dictionary": ("Dictionary",),
@@ -128,6 +130,7 @@ __all__ = [
     "Parsed",
     "ParsedSentence",
     "Parser",
+    "Pipeline",
     "Progress",
     "RerankModel",
     "Reranker",

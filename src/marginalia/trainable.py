@@ -244,6 +244,8 @@ def trainable(make: Callable[P, TrainedModel]) -> Callable[P, Model | ClassModel
     @functools.wraps(make)
     def made(*args: P.args, **kwargs: P.kwargs) -> Model | ClassModel:
         trained = make(*args, **kwargs)
+        if trained.kind not in _CLASSES:  # a pipeline, whose parts are trained anew
+            return cast("Model | ClassModel", trained)
         return cast("Model | ClassModel", _CLASSES[trained.kind].of(trained))
 
     return made

@@ -112,6 +112,15 @@ class Shrinker:
         return found | _ends(np.cumsum(counts))
 
 
+def compacted(saved: SavedModel, bits: int, share: float) -> SavedModel:
+    """The model with this share of its weights in so many bits, and what is known of its training."""
+    if bits == 32 and share == 1.0:
+        return saved
+    shrinker = Shrinker(saved)
+    smaller = shrinker.smaller(bits, round(shrinker.weights * share))
+    return replace(smaller, history=saved.history, diagnostics=saved.diagnostics)
+
+
 def _ends(ends: Numbers) -> Arrays:
     """Where rows end, counted from the base of each block if 16 bits are enough for that."""
     bases = np.append(0, ends)[:-1:BLOCK]
