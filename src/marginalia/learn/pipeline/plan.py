@@ -44,7 +44,7 @@ RECIPES: dict[str, PartRecipe] = {
         "ud-features", "arow", settings={"passes": 6, "r": 10.0, "patience": 0}, light={"passes": 4}
     ),
     LEMMAS: PartRecipe("ud-lemmas", "arow", settings={"passes": 6, "r": 10.0, "patience": 0}),
-    PARSER: PartRecipe("trees", structure="trees", settings={"passes": 8, "patience": 0}, keep=0.45),
+    PARSER: PartRecipe("trees", structure="trees", settings={"passes": 8, "patience": 0}, keep=0.27),
 }
 _KEPT = ("bits", "keep")
 PARTS = (TOKENS, MULTIWORD, TAGS, LEMMAS, PARSER)
