@@ -42,7 +42,7 @@ COMPACT = {
     "tags-2.cutoff": 2,
     "lemmas.cutoff": 2,
     "parser.cutoff": 2,
-    **{f"{part}.keep": 1.0 for part in ("tokens", "multiword", "tags", "tags-2", "lemmas", "parser")},
+    **{f"{part}.keep": 0 for part in ("tokens", "multiword", "tags", "tags-2", "lemmas", "parser")},
     **{f"{part}.bits": 32 for part in ("tokens", "multiword", "tags", "tags-2", "lemmas", "parser")},
 }
 MODELS = {

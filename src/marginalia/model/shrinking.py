@@ -112,12 +112,13 @@ class Shrinker:
         return found | _ends(np.cumsum(counts))
 
 
-def compacted(saved: SavedModel, bits: int, share: float) -> SavedModel:
-    """The model with this share of its weights in so many bits, and what is known of its training."""
-    if bits == 32 and share == 1.0:
+def compacted(saved: SavedModel, bits: int, most: int) -> SavedModel:
+    """The model with at most so many weights (0: all of them) in so many bits, and what is known of its
+    training."""
+    if bits == 32 and most == 0:
         return saved
     shrinker = Shrinker(saved)
-    smaller = shrinker.smaller(bits, round(shrinker.weights * share))
+    smaller = shrinker.smaller(bits, min(most, shrinker.weights) if most else shrinker.weights)
     return replace(smaller, history=saved.history, diagnostics=saved.diagnostics)
 
 

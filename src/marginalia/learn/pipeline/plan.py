@@ -20,7 +20,8 @@ _MOST_EDGES = 640  # labels that are learned with transitions
 @dataclass(frozen=True)
 class PartRecipe:
     """How a part is trained. `light` settings are those of models that jack-knifing makes, one a fold. Of its
-    weights the share `keep` stays, in `bits` bits each."""
+    weights at most `keep` stay, the strongest, in `bits` bits each: small treebanks lose none, large ones give
+    no larger files."""
 
     features: str
     learner: str = "perceptron"
@@ -28,23 +29,29 @@ class PartRecipe:
     settings: dict[str, Any] = field(default_factory=dict)
     light: dict[str, Any] = field(default_factory=dict)
     bits: int = 8
-    keep: float = 0.5
+    keep: int = 500_000
 
 
 RECIPES: dict[str, PartRecipe] = {
-    TOKENS: PartRecipe("ud-characters", "arow", settings={"passes": 8, "r": 10.0, "patience": 0}),
+    TOKENS: PartRecipe(
+        "ud-characters", "arow", settings={"passes": 8, "r": 10.0, "patience": 0}, keep=250_000
+    ),
     MULTIWORD: PartRecipe("ud-multiword", "arow", settings={"passes": 6, "patience": 0}),
     TAGS: PartRecipe(
         "ud-tags",
         settings={"passes": 8, "dropout": "values:0.1", "shuffle-average": 4, "patience": 0},
         light={"passes": 5, "shuffle-average": 1},
-        keep=0.8,
+        keep=2_300_000,
     ),
     f"{TAGS}-2": PartRecipe(
-        "ud-features", "arow", settings={"passes": 6, "r": 10.0, "patience": 0}, light={"passes": 4}
+        "ud-features",
+        "arow",
+        settings={"passes": 6, "r": 10.0, "patience": 0},
+        light={"passes": 4},
+        keep=1_000_000,
     ),
     LEMMAS: PartRecipe("ud-lemmas", "arow", settings={"passes": 6, "r": 10.0, "patience": 0}),
-    PARSER: PartRecipe("trees", structure="trees", settings={"passes": 8, "patience": 0}, keep=0.27),
+    PARSER: PartRecipe("trees", structure="trees", settings={"passes": 8, "patience": 0}, keep=3_000_000),
 }
 _KEPT = ("bits", "keep")
 PARTS = (TOKENS, MULTIWORD, TAGS, LEMMAS, PARSER)
@@ -75,17 +82,17 @@ def recipe_for(
     )
 
 
-def compaction(name: str, given: Mapping[str, Mapping[str, Any]]) -> tuple[int, float]:
-    """In how many bits a part's weights are kept, and which share of them."""
+def compaction(name: str, given: Mapping[str, Mapping[str, Any]]) -> tuple[int, int]:
+    """In how many bits a part's weights are kept, and at most how many of them; 0: all."""
     own, chosen = part_recipe(name), given.get(name, {})
     try:
-        bits, keep = int(chosen.get("bits", own.bits)), float(chosen.get("keep", own.keep))
+        bits, keep = int(chosen.get("bits", own.bits)), int(chosen.get("keep", own.keep))
     except ValueError:
-        bits, keep = 0, 0.0
-    if bits not in BITS or not 0.0 < keep <= 1.0:
+        bits, keep = 0, 0
+    if bits not in BITS or keep < 0:
         raise SettingsError(
-            f"settings {name}.bits and {name}.keep: expected {', '.join(map(str, BITS))}, and a share of the "
-            "weights above 0 and up to 1."
+            f"settings {name}.bits and {name}.keep: expected {', '.join(map(str, BITS))}, and the largest number "
+            "of weights, or 0 for all of them."
         )
     return bits, keep
 
