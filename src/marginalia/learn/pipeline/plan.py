@@ -20,8 +20,8 @@ _MOST_EDGES = 640  # labels that are learned with transitions
 @dataclass(frozen=True)
 class PartRecipe:
     """How a part is trained. `light` settings are those of models that jack-knifing makes, one a fold. Of its
-    weights at most `keep` stay, the strongest, in `bits` bits each: small treebanks lose none, large ones give
-    no larger files."""
+    weights at most `keep` stay, the strongest, in `bits` bits each: small treebanks lose none, large ones
+    give no larger files."""
 
     features: str
     learner: str = "perceptron"
@@ -91,8 +91,8 @@ def compaction(name: str, given: Mapping[str, Mapping[str, Any]]) -> tuple[int, 
         bits, keep = 0, 0
     if bits not in BITS or keep < 0:
         raise SettingsError(
-            f"settings {name}.bits and {name}.keep: expected {', '.join(map(str, BITS))}, and the largest number "
-            "of weights, or 0 for all of them."
+            f"settings {name}.bits and {name}.keep: expected {', '.join(map(str, BITS))}, and the largest "
+            "number of weights, or 0 for all of them."
         )
     return bits, keep
 
