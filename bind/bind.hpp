@@ -21,3 +21,4 @@ void bind_learn(nb::module_& m);
 void bind_global(nb::module_& m);
 void bind_non_local(nb::module_& m);
 void bind_candidates(nb::module_& m);
+void bind_trees(nb::module_& m);

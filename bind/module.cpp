@@ -20,4 +20,5 @@ NB_MODULE(_core, m) {
   bind_global(m);
   bind_non_local(m);
   bind_candidates(m);
+  bind_trees(m);
 }

@@ -167,6 +167,24 @@ def boosted_candidates() -> Any:
     return mg.train(candidate_lists(20), structure="candidates", learner="rank-boost", rounds=50)
 
 
+def treebank() -> list[mg.Sentence]:
+    """Sentences of the built-in corpus as trees: each token hangs on the one before it."""
+    found = []
+    for tokens, labels in TRAIN:
+        heads = [str(number) for number in range(len(tokens))]
+        deprels = ["root", *(label.partition("-")[2] or "dep" for label in labels[1:])]
+        found.append(
+            mg.Sentence({"word": tokens, "pos": [x[-1] for x in labels], "head": heads, "deprel": deprels})
+        )
+    return found
+
+
+def trees(**options: Any) -> Any:
+    """A small parser, calibrated."""
+    model = mg.train(treebank(), structure="trees", features="huang-sagae", tree_beam=3, **(SMALL | options))
+    return mg.calibrate(model, treebank())
+
+
 KINDS: dict[str, Callable[[], Any]] = {
     "chain": trained,
     "chain-order-2": lambda: trained(order=2),
@@ -194,6 +212,8 @@ KINDS: dict[str, Callable[[], Any]] = {
     "segments": segments,
     "segments-crf": lambda: segments(learner="crf", algorithm="sgd", l1=1.0, l2=0),
     "segments-shrunk": lambda: mg.shrink(segments(), bits=16).model,
+    "trees": trees,
+    "trees-swap": lambda: trees(system="swap", average="vote"),
     "candidates": lambda: candidates(base_scale="0.5"),
     "candidates-voted": lambda: candidates(average="vote"),
     "candidates-maxent": lambda: candidates(learner="maxent", passes=20),
@@ -219,10 +239,29 @@ def rankings_of(model: Any) -> list[dict[str, Any]]:
     return found
 
 
+def parses_of(model: Any) -> list[dict[str, Any]]:
+    """What a parser says of some sentences."""
+    found = []
+    for one in treebank()[:6]:
+        columns = {name: one.columns[name] for name in ("word", "pos")}
+        tree, best = model.parse(columns), model.nbest(columns, 3, confidence=True)
+        found.append(
+            {
+                "columns": columns,
+                "heads": list(tree.heads),
+                "labels": list(tree.labels),
+                "nbest": [[list(t.heads), list(t.labels), t.score, t.confidence] for t in best],
+            }
+        )
+    return found
+
+
 def answers_of(model: Any) -> list[dict[str, Any]]:
     """What a model says of the test sentences: labels, scores of the best outputs, probabilities."""
     if isinstance(model, mg.Reranker):
         return rankings_of(model)
+    if isinstance(model, mg.Parser):
+        return parses_of(model)
     found = []
     for tokens, _ in TEST:
         x = input_of(model, tokens)

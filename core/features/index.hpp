@@ -36,6 +36,8 @@ class FeatureIndex {
     const std::uint64_t marks = marks_of(key);
     return (filter_[filter_word(key)] & marks) == marks;
   }
+  // For `may_have`, well ahead.
+  void prefetch_filter(std::uint64_t key) const { marginalia::prefetch(&filter_[filter_word(key)]); }
   void prefetch(std::uint64_t key) const { marginalia::prefetch(&slots_[key & (slots_.size() - 1)]); }
   // To be called a while later: what else the key's row needs, by a first look at where the key should be.
   void prefetch_row(std::uint64_t key) const { prefetch_of(slots_[key & (slots_.size() - 1)].row); }

@@ -66,11 +66,19 @@ class FrozenWeights {
   // False: there is no such key.
   bool prefetch_key(std::uint64_t key) const {
     if (!may_have(key)) return false;
+    prefetch_known(key);
+    return true;
+  }
+  // For `may_have`, well ahead.
+  void prefetch_filter(std::uint64_t key) const {
+    prefetch(&filter_[(short_key(key) >> filter_shift_) / 64]);
+  }
+  // The same as `prefetch_key` for a key that may be there.
+  void prefetch_known(std::uint64_t key) const {
     if (arrays_.short_keys.empty())
       prefetch(&arrays_.keys[home_of(key, arrays_.homes)]);
     else
       prefetch(&arrays_.short_keys[home_of(short_key(key), arrays_.homes)]);
-    return true;
   }
   // False: there is no such key, as is known of most that are not there without looking at the keys.
   bool may_have(std::uint64_t key) const {

@@ -38,17 +38,20 @@ if TYPE_CHECKING:
         Count,
         Never,
         Only,
+        Parsed,
+        Parser,
         Reranker,
         Tagged,
         Tagger,
         given,
         read_constraints,
     )
+    from marginalia.decode.pipeline import Pipeline
     from marginalia.deploy import Shrunk, export, shrink
     from marginalia.errors import DataError, MarginaliaError, ModelError, SettingsError
     from marginalia.features.dictionary import Dictionary
     from marginalia.learn import CorrectionReport, Labeler, Progress
-    from marginalia.trainable import ClassModel, Model, RerankModel, trainable
+    from marginalia.trainable import ClassModel, Model, ParseModel, RerankModel, trainable
 
     calibrate = trainable(_learn.calibrate)
     convert = trainable(_decode.convert)
@@ -83,6 +86,8 @@ _HOMES = {
         "Count",
         "Never",
         "Only",
+        "Parsed",
+        "Parser",
         "Reranker",
         "Tagged",
         "Tagger",
@@ -90,12 +95,13 @@ _HOMES = {
         "given",
         "read_constraints",
     ),
+    "decode.pipeline": ("Pipeline",),
     "deploy": ("Shrunk", "export", "shrink"),
     "errors": ("DataError", "MarginaliaError", "ModelError", "SettingsError"),
     "features.dictionary": ("Dictionary",),
     "kinds": ("load",),
     "learn": ("Labeler", "Progress", "CorrectionReport", "calibrate", "train"),
-    "trainable": ("ClassModel", "Model", "RerankModel"),
+    "trainable": ("ClassModel", "Model", "ParseModel", "RerankModel"),
 }
 _MAKE_MODELS = ("calibrate", "convert", "load", "train")
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
@@ -120,7 +126,11 @@ __all__ = [
     "ModelError",
     "Never",
     "Only",
+    "ParseModel",
+    "Parsed",
     "ParsedSentence",
+    "Parser",
+    "Pipeline",
     "Progress",
     "RerankModel",
     "Reranker",

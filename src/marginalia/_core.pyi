@@ -2111,3 +2111,213 @@ class RankBoost:
     @property
     def bound(self) -> float:
         """What the share of wrong examples cannot exceed."""
+
+MOST_TREE_LABELS: int = 4096
+
+class TreeExtractor:
+    """Templates over configurations, ready to run over tables."""
+
+    def __init__(
+        self,
+        sources: Sequence[tuple[str, str, int, int]],
+        templates: Sequence[Sequence[tuple[str, int, str]]],
+        lists: Sequence[PhraseSet],
+        columns: int,
+        clusters: Sequence[WordClusters] = [],
+    ) -> None: ...
+
+class TreeShape:
+    """A transition system with its labels, and how search goes."""
+
+    def __init__(
+        self, labels: Sequence[str], system: str, beam: int, one_root: bool, merge: bool, update: str
+    ) -> None: ...
+    def allow(
+        self,
+        allowed: Annotated[
+            NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> None:
+        """Which actions may be taken, by number."""
+
+    @property
+    def allowed(self) -> NDArray[numpy.uint8]:
+        """Which actions may be taken, by number."""
+
+    @property
+    def row_width(self) -> int:
+        """Outputs of a feature's row: actions."""
+
+    @property
+    def constants(self) -> int:
+        """Number of weights in row 0."""
+
+    def oracle(
+        self,
+        heads: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    ) -> NDArray[numpy.uint32]:
+        """The actions that make a tree."""
+
+def projectivised(
+    heads: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+) -> NDArray[numpy.int32]:
+    """Heads with arcs lifted until none crosses another."""
+
+class TreeExamples:
+    """Sentences as values of tokens, with their trees."""
+
+    def __init__(self, keep_texts: bool) -> None: ...
+    @property
+    def sentences(self) -> int: ...
+    @property
+    def tokens(self) -> int: ...
+    @property
+    def starts(self) -> NDArray[numpy.uint32]: ...
+    def add(self, extractor: TreeExtractor, table: TokenTable) -> None: ...
+    def set_gold(
+        self,
+        shape: TreeShape,
+        heads: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    ) -> int:
+        """
+        The right arcs, of which those below 0 are not known; returns how many had to be lifted.
+        """
+
+    def seen_actions(self, shape: TreeShape) -> NDArray[numpy.uint8]:
+        """By number: 1 for actions that make right arcs."""
+
+class TreeBatch:
+    """A batch of examples, seen as outputs of a structure."""
+
+    def __init__(
+        self,
+        shape: TreeShape,
+        extractor: TreeExtractor,
+        examples: TreeExamples,
+        index: FeatureIndex,
+        open: bool,
+    ) -> None: ...
+    @staticmethod
+    def tiers() -> frozenset[str]:
+        """The tiers of the contract that the structure has."""
+
+    def learn(
+        self,
+        weights: WeightTable,
+        rule: UpdateRule,
+        order: NDArray[numpy.uint32],
+        step: int,
+        sample_weights: NDArray[numpy.float64],
+        dropout_input: float = 0.0,
+        dropout_values: float = 0.0,
+        dropout_features: float = 0.0,
+        dropout_seed: int = 0,
+        first: int = 0,
+        loss: float = 0.0,
+    ) -> dict[str, Any]:
+        """
+        Applies a rule to the examples in order; what was counted. `first`: the number of example 0 in provenance; `loss`: that of the pass so far, to which losses are added one by one.
+        """
+
+    def make_room(self, weights: WeightTable, whole_rows: bool) -> None:
+        """Makes room for the weights of the gold outputs' features."""
+
+    def count_gold(
+        self,
+        weights: SparseRows,
+        sample_weights: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        counts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
+        expected: bool = False,
+    ) -> None:
+        """
+        Adds the gold outputs' feature counts, by weight; `expected`: also of examples with several, as the weights expect them.
+        """
+
+    def expectations(
+        self,
+        weights: SparseRows,
+        first: int,
+        last: int,
+        sample_weights: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        local: bool,
+        gradient: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
+    ) -> float:
+        """
+        Adds the expected feature counts of the examples [first, last), by weight; the sum of log Z.
+        """
+
+    def margins(
+        self, weights: SparseRows, first: int, last: int
+    ) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]:
+        """
+        Margins of gold over the best other output (infinity if there is none), norms of differences.
+        """
+
+    def voted(self, weights: SparseRows, votes: Votes, k: int, first: int, last: int) -> NDArray[numpy.int32]:
+        """Outputs by vote of all versions of the weights among the k best."""
+
+    def best(self, weights: SparseRows, first: int, last: int) -> NDArray[numpy.int32]:
+        """
+        Best outputs of the examples [first, last), as numbers one after another.
+        """
+
+    def count_features(self) -> None:
+        """
+        Gives the features of the gold outputs rows of the index, and counts them.
+        """
+
+class TreeSpace:
+    """Scratch memory of one thread."""
+
+    def __init__(self) -> None: ...
+    @property
+    def merged(self) -> tuple[int, int]:
+        """
+        How many states were one with another, and of how many that were to be kept.
+        """
+
+class TreeModel:
+    """A finished model of dependency trees."""
+
+    def __init__(self, shape: TreeShape, arrays: dict[str, NDArray[Any]]) -> None: ...
+    def best(self, extractor: TreeExtractor, table: TokenTable, space: TreeSpace) -> NDArray[numpy.int32]:
+        """Labels of all tokens of the table."""
+
+    def voted(
+        self, extractor: TreeExtractor, table: TokenTable, k: int, space: TreeSpace
+    ) -> NDArray[numpy.int32]:
+        """
+        Labels by vote of all versions of the weights among the k best outputs.
+        """
+
+    def ranked(
+        self,
+        extractor: TreeExtractor,
+        table: TokenTable,
+        sentence: int,
+        k: int,
+        heads: NDArray[numpy.int32],
+        labels: NDArray[numpy.int32],
+        space: TreeSpace,
+    ) -> list[tuple[NDArray[numpy.int32], NDArray[numpy.uint32], float]]:
+        """
+        (arcs, actions, score) of the trees of the final beam, best first, each once. Given heads and labels (below 0: not given; empty arrays: none at all) are kept.
+        """
+
+    def terms(
+        self,
+        extractor: TreeExtractor,
+        table: TokenTable,
+        sentence: int,
+        actions: NDArray[numpy.uint32],
+        space: TreeSpace,
+    ) -> list[tuple[int, int, int, int, float, list[str], int, int]]:
+        """
+        (step, row, action, template, weight, texts of its pieces, head, dependent) of each feature of actions that has a weight.
+        """

@@ -21,6 +21,7 @@ from marginalia.decode.classifier import Classifier
 from marginalia.decode.constraints import Names, token_constraints
 from marginalia.decode.inputs import Input
 from marginalia.decode.model import TrainedModel
+from marginalia.decode.parser import Parser
 from marginalia.decode.reranker import Reranker
 from marginalia.decode.tagger import Tagger
 from marginalia.errors import DataError
@@ -224,7 +225,13 @@ class RerankModel(TrainableModel, Reranker):
         return tuple(self.marked(self._block(item).table.tokens, target))
 
 
-_CLASSES: dict[str, type[TrainableModel]] = {made.kind: made for made in (Model, ClassModel, RerankModel)}
+class ParseModel(TrainableModel, Parser):
+    """A `Parser` that can be corrected and trained further."""
+
+
+_CLASSES: dict[str, type[TrainableModel]] = {
+    made.kind: made for made in (Model, ClassModel, RerankModel, ParseModel)
+}
 
 
 def trainable(make: Callable[P, TrainedModel]) -> Callable[P, Model | ClassModel]:
@@ -237,6 +244,8 @@ def trainable(make: Callable[P, TrainedModel]) -> Callable[P, Model | ClassModel
     @functools.wraps(make)
     def made(*args: P.args, **kwargs: P.kwargs) -> Model | ClassModel:
         trained = make(*args, **kwargs)
+        if trained.kind not in _CLASSES:  # a pipeline, whose parts are trained anew
+            return cast("Model | ClassModel", trained)
         return cast("Model | ClassModel", _CLASSES[trained.kind].of(trained))
 
     return made

@@ -71,7 +71,7 @@ def test_interruption(
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("marginalia.model.load", interrupted)
+    monkeypatch.setattr("marginalia.model.file.open_file", interrupted)
     assert main(["inspect", str(model)]) == 130
     assert capsys.readouterr().err == "marginalia: interrupted\n"
 
@@ -89,5 +89,5 @@ def test_errors_of_the_machine(
     def fail(*_: object) -> None:
         raise error
 
-    monkeypatch.setattr("marginalia.model.load", fail)
+    monkeypatch.setattr("marginalia.model.file.open_file", fail)
     assert run("inspect", model) == (1, "", f"marginalia: error: {message}\n")

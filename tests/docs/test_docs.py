@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import generated_parts
 import numpy as np
 import pytest
+from invented_treebank import treebank
 
 import marginalia as mg
 from marginalia.cli import VERBS, build_parser
@@ -91,6 +92,13 @@ def chunker() -> bytes:
     return mg.train(data, task="chunking", passes=3).to_bytes()
 
 
+@cache
+def pipeline() -> bytes:
+    """The model that pages call pipeline.mg."""
+    data = mg.read_conllu(io.StringIO(treebank(120)))
+    return mg.train(data, task="ud", **{"tags.passes": 4, "tags.shuffle-average": 1}).to_bytes()
+
+
 class Shell:
     """Runs the blocks of a page, one after another, in a folder of their own."""
 
@@ -124,6 +132,9 @@ def prepared(folder: Path) -> Shell:
     for name, copies in (("train.txt", 3), ("dev.txt", 1), ("test.txt", 1)):
         (folder / name).write_text(CHUNKS * copies)
     (folder / "model.mg").write_bytes(chunker())
+    (folder / "train.conllu").write_text(treebank(120))
+    (folder / "test.conllu").write_text(treebank(30, seed=2))
+    (folder / "pipeline.mg").write_bytes(pipeline())
     return Shell(folder)
 
 

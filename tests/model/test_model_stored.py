@@ -35,7 +35,7 @@ def answers(path: Path) -> list[dict[str, Any]]:
 
 def test_there_is_a_file_of_each_kind() -> None:
     structures = {mg.load(path).saved.structure for path in FILES}
-    assert structures >= {"chain", "segments", "candidates"}
+    assert structures >= {"chain", "segments", "candidates", "trees"}
     assert len(FILES) >= 28
 
 
@@ -52,10 +52,23 @@ def check_rankings(model: Any, expected: list[dict[str, Any]]) -> None:
         assert [d for _, d in reasons] == pytest.approx([d for _, d in one["explained"]], rel=1e-9)
 
 
+def check_parses(model: Any, expected: list[dict[str, Any]]) -> None:
+    """The same of parsers."""
+    for one in expected:
+        tree, best = model.parse(one["columns"]), model.nbest(one["columns"], 3, confidence=True)
+        assert [list(tree.heads), list(tree.labels)] == [one["heads"], one["labels"]]
+        assert [[list(t.heads), list(t.labels)] for t in best] == [row[:2] for row in one["nbest"]]
+        assert [t.score for t in best] == pytest.approx([row[2] for row in one["nbest"]], rel=1e-6)
+        assert [t.confidence for t in best] == pytest.approx([row[3] for row in one["nbest"]], rel=1e-5)
+
+
 def check_answers(model: Any, expected: list[dict[str, Any]]) -> None:
     """Labels, the best outputs with scores, probabilities and reasons are those that are expected."""
     if isinstance(model, mg.Reranker):
         check_rankings(model, expected)
+        return
+    if isinstance(model, mg.Parser):
+        check_parses(model, expected)
         return
     sentences = [sentence_for(model, one["tokens"]) for one in expected]
     assert [list(t.labels) for t in model.tag_all(sentences)] == [one["labels"] for one in expected]
@@ -83,6 +96,10 @@ def test_stored_models_are_saved_again_with_the_same_answers(path: Path, tmp_pat
     if isinstance(model, mg.Reranker):
         items = [one["item"] for one in answers(path)]
         assert again.rerank_all(items) == model.rerank_all(items)
+        return
+    if isinstance(model, mg.Parser):
+        parsed = [one["columns"] for one in answers(path)]
+        assert again.parse_all(parsed) == model.parse_all(parsed)
         return
     sentences = [sentence_for(model, one["tokens"]) for one in answers(path)]
     assert again.tag_all(sentences) == model.tag_all(sentences)

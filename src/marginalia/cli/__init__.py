@@ -22,6 +22,7 @@ from marginalia.errors import Interrupted, MarginaliaError
 VERBS = (
     "train",
     "tag",
+    "parse",
     "eval",
     "rerank",
     "calibrate",
@@ -32,6 +33,7 @@ VERBS = (
     "export",
     "convert",
     "casing",
+    "models",
     "demo",
 )
 
@@ -40,6 +42,7 @@ examples:
   marginalia demo                                    see it work in a few seconds
   marginalia train train.txt -o model.mg --task ner --dev dev.txt
   marginalia tag model.mg < input.txt > output.txt
+  marginalia parse en --text "Raw text to words, tags and trees."
   marginalia VERB --help                             all options of a verb
 """
 
@@ -53,13 +56,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     gc.set_threshold(50_000)
     atexit.register(gc.freeze)
     try:
-        arguments = parse(argv)
+        arguments = parse_arguments(argv)
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else USAGE
     return _guarded(arguments)
 
 
-def parse(argv: Sequence[str] | None) -> argparse.Namespace:
+def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     """Parsed arguments; unlike argparse alone, files may also stand behind options."""
     words = sys.argv[1:] if argv is None else argv
     # Only the verb that is named gets loaded: start-up time is part of every short run.

@@ -9,7 +9,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from marginalia.cli.arguments import Verbs, add_reading, add_threads, taken_as, verb_parser
-from marginalia.cli.dispatch import opened
+from marginalia.cli.dispatch import opened, pipeline_of
 from marginalia.cli.layouts import model_layout
 from marginalia.cli.output import check_writable
 from marginalia.cli.progress import Bar
@@ -17,6 +17,7 @@ from marginalia.cli.reading import STDIN, must_exist, seekable
 
 if TYPE_CHECKING:
     from marginalia.decode import Tagger
+    from marginalia.decode.pipeline import Pipeline
 
 _DESCRIPTION = """\
 Fit a temperature on labelled data and write the model with it. Scores divided by the temperature
@@ -50,6 +51,8 @@ def run(args: argparse.Namespace) -> int:
 
     must_exist([args.data])
     check_writable(args.output, [args.data])
+    if (pipeline := pipeline_of(args.model)) is not None:
+        return _calibrate_pipeline(pipeline, args)
     model, _ = opened("calibrate", args)
     layout = model_layout(model.saved, args, args.data)
     with seekable([args.data]) as [path]:
@@ -62,6 +65,23 @@ def run(args: argparse.Namespace) -> int:
             bar.clear()
     found.save(args.output)
     show(args, found)
+    return 0
+
+
+def _calibrate_pipeline(pipeline: Pipeline, args: argparse.Namespace) -> int:
+    from marginalia.corpus.document_reader import read_conllu
+    from marginalia.learn.pipeline.calibrating import calibrated_pipeline
+
+    with seekable([args.data]) as [path]:
+        calibrated = calibrated_pipeline(pipeline, read_conllu(path), args.threads or 1)
+    calibrated.save(args.output)
+    parts = {name: part.calibration for name, part in calibrated.bundle.parts.items() if part.calibration}
+    if args.json:
+        print(json.dumps(parts))
+        return 0
+    for name, calibration in parts.items():
+        print(f"{name}: temperature {calibration['temperature']:.4g}")
+    print(f"saved {args.output}")
     return 0
 
 

@@ -16,9 +16,23 @@ def opened(verb: str, args: argparse.Namespace) -> tuple[Any, OutputKind[Any]]:
     from marginalia.kinds import kind_of, load
 
     model = load(args.model)
+    if model.kind == "pipeline":
+        raise UsageError(
+            f"{verb}: {args.model} is a pipeline of several models. It goes with parse, eval, inspect, "
+            "shrink, calibrate and train --start."
+        )
     kind = kind_of(model.saved.structure)
     check_verb(kind, verb, args)
     return model, kind
+
+
+def pipeline_of(model: str | None) -> Any:
+    """The model of a verb if it is a pipeline, else None."""
+    from marginalia.kinds import load
+    from marginalia.model.built_in import model_path
+    from marginalia.model.file import is_bundle
+
+    return load(model) if model and is_bundle(model_path(model)) else None
 
 
 def check_verb(kind: OutputKind[Any], verb: str, args: argparse.Namespace) -> None:

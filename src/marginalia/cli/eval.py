@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from marginalia.cli.arguments import UsageError, Verbs, add_reading, add_threads, natural, verb_parser
 from marginalia.cli.constraints import add_constraints, constraints_of
 from marginalia.cli.dictionaries import add_dictionary, with_dictionaries
-from marginalia.cli.dispatch import check_verb, opened
+from marginalia.cli.dispatch import check_verb, opened, pipeline_of
 from marginalia.cli.hypotheses import add_hypotheses, with_hypotheses
 from marginalia.cli.layouts import model_layout
 from marginalia.cli.reading import check_layout, given_options, must_exist, reader_arguments, seekable
@@ -30,11 +30,10 @@ strictly by a label scheme. Labels are in the last column unless --label says ot
 --pred and --compare always are."""
 
 _EXAMPLES = """\
-  marginalia eval model.mg test.txt
   marginalia eval model.mg test.txt --known train.txt --bootstrap 1000 --json
-  marginalia eval calibrated.mg test.txt --reliability --reliability-plot reliability.svg
   marginalia eval --gold test.txt --pred old.txt --compare new.txt --mode strict
   marginalia eval --gold test.conllu --pred parsed.conllu
+  marginalia eval pipeline.mg test.conllu --given tokens
 """
 
 
@@ -74,6 +73,11 @@ def add_parser(verbs: Verbs) -> None:
         "--reliability-plot", metavar="FILE", help="the same as a picture, .svg or .png (needs matplotlib)"
     )
     parser.add_argument("--confusion", action="store_true", help="all confused label pairs, not just ten")
+    parser.add_argument(
+        "--given",
+        metavar="NAMES",
+        help="pipelines: what of TEST is given, tokens or tokens,tags (default: none, raw text is parsed)",
+    )
     add_hypotheses(parser)
     add_constraints(parser)
     add_dictionary(parser)
@@ -98,6 +102,13 @@ def run(args: argparse.Namespace) -> int:
     must_exist(files)
     with seekable(files) as paths:
         places = dict(zip(files, paths, strict=True))
+        if (pipeline := pipeline_of(args.model)) is not None:
+            from marginalia.cli.eval_pipeline import show_scores
+
+            show_scores(pipeline, args, places[args.test])
+            return 0
+        if args.given is not None:
+            raise UsageError("--given is for pipelines (train --task ud).")
         if _of_treebanks(args):
             _show_treebank(args, places)
             return 0

@@ -41,6 +41,7 @@ def add_parser(verbs: Verbs) -> None:
     parser.add_argument("--top", metavar="N", type=natural, default=20, help="how many of each (default: 20)")
     parser.add_argument("--label", metavar="NAME", help="only this label (default: all)")
     parser.add_argument("--find", metavar="TEXT", help="only features with this in their name (default: all)")
+    parser.add_argument("--part", metavar="NAME", help="of a pipeline: this part, as a model of its own")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
     parser.add_argument("--no-color", action="store_true", help="no colours (also: NO_COLOR=1)")
     table = parser.add_argument_group("weights as a table, instead of all that")
@@ -57,11 +58,19 @@ def add_parser(verbs: Verbs) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run `marginalia inspect`; its exit code."""
-    from marginalia.model import load
+    from marginalia.cli.inspect_pipeline import print_parts, saved_part
+    from marginalia.model.built_in import model_path
+    from marginalia.model.bundle import Bundle
+    from marginalia.model.file import open_file, saved_model
 
     if args.export is not None or args.table is not None or args.output is not None:
         return _exchange(args)
-    saved = load(args.model)
+    args.model = model_path(args.model)
+    opened = open_file(args.model)
+    if opened.is_bundle and args.part is None:
+        print_parts(Bundle.of(opened), args)
+        return 0
+    saved = saved_model(opened) if args.part is None else saved_part(opened, args)
     if args.label is not None and args.label not in saved.labels:
         raise SettingsError(f"--label: unknown label '{args.label}'. {suggestion(args.label, saved.labels)}")
     if args.find is not None and "names" not in saved.arrays:

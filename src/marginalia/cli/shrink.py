@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from marginalia.cli.arguments import Verbs, add_reading, add_threads, verb_parser
-from marginalia.cli.dispatch import opened
+from marginalia.cli.dispatch import opened, pipeline_of
 from marginalia.cli.layouts import model_layout
 from marginalia.cli.output import check_writable
 from marginalia.cli.progress import Notes
@@ -16,6 +16,7 @@ from marginalia.cli.reading import must_exist, seekable
 from marginalia.cli.text import size
 
 if TYPE_CHECKING:
+    from marginalia.decode.pipeline import Pipeline
     from marginalia.deploy import Candidate, Shrunk
 
 _DESCRIPTION = """\
@@ -62,6 +63,8 @@ def run(args: argparse.Namespace) -> int:
     target = size_in_bytes(args.target)
     must_exist([args.dev] if args.dev else [])
     check_writable(args.output, [args.dev] if args.dev else [])
+    if (pipeline := pipeline_of(args.model)) is not None:
+        return _shrink_pipeline(pipeline, target, args)
     tagger, _ = opened("shrink", args)
     notes = Notes(sys.stderr, not args.quiet and not args.json)
     with seekable([args.dev] if args.dev else []) as paths:
@@ -77,6 +80,25 @@ def run(args: argparse.Namespace) -> int:
         )
     found.model.save(args.output)
     show(args, found)
+    return 0
+
+
+def _shrink_pipeline(pipeline: Pipeline, target: int | None, args: argparse.Namespace) -> int:
+    from marginalia.corpus.document_reader import read_conllu
+    from marginalia.deploy.shrink_pipeline import shrink_pipeline
+
+    notes = Notes(sys.stderr, not args.quiet and not args.json)
+    shrunk = shrink_pipeline(
+        pipeline,
+        target,
+        read_conllu(args.dev) if args.dev else None,
+        args.max_loss,
+        args.bits,
+        args.threads or 1,
+        on_progress=lambda candidate: notes.say(f"tried {_line(candidate)}"),
+    )
+    shrunk.model.save(args.output)
+    show(args, shrunk)
     return 0
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from marginalia.cli.arguments import (
     INTERRUPTED,
     OK,
+    UsageError,
     Verbs,
     add_reading,
     add_threads,
@@ -38,13 +39,14 @@ attributes of your own; the label scheme (IOB2, IOBES…) is detected. A DATA ar
 in .toml is a recipe, a file with the same options; those given here override it. Ctrl-C stops
 training and keeps the best model so far.
 
-tasks: chunking, np, ner, pos, segmentation, fields (short strings, also the default)."""
+tasks: chunking, np, ner, pos, segmentation, fields (short strings, also the default), and ud: a
+pipeline from raw text to words, tags, lemmas and trees, from a treebank in CoNLL-U (docs/ud.md)."""
 
 _EXAMPLES = """\
   marginalia train train.txt -o model.mg --task chunking --columns "word pos chunk" --dev dev.txt
-  marginalia train train.conllu -o tagger.mg --task pos --label xpos --set passes=20
   marginalia train train.jsonl -o names.mg --task ner --list places=places.txt
   marginalia train recipe.toml --seed 2
+  marginalia train train.conllu --dev dev.conllu --task ud -o pipeline.mg
 """
 
 
@@ -118,6 +120,7 @@ def add_parser(verbs: Verbs) -> None:
     parser.add_argument(
         "--parallel", metavar="HOW", help="mix: split the data over --threads models, average after each pass"
     )
+    _add_pipeline_options(parser)
     parser.add_argument("--seed", metavar="N", type=natural, help="seed of all that is random (default: 1)")
     add_threads(parser, "threads for whatever can be done side by side")
     add_reading(parser, "by suffix, .conllu and .jsonl; else columns, the last one is the label")
@@ -125,6 +128,21 @@ def add_parser(verbs: Verbs) -> None:
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress on standard error")
     parser.add_argument("--settings", action="store_true", help="list all settings of the --learner and exit")
     parser.set_defaults(run=run, take=added_to("data"))
+
+
+def _add_pipeline_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("for --task ud")
+    group.add_argument(
+        "--part", metavar="NAME", action="append", help="train only tokens, multiword, tags, lemmas or parser"
+    )
+    group.add_argument("--spaces", choices=("on", "off"), help="does the language put blanks between words?")
+    group.add_argument(
+        "--add",
+        metavar="NAME=MODEL",
+        type=name_and_value,
+        action="append",
+        help="add a model that labels words",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -136,6 +154,12 @@ def run(args: argparse.Namespace) -> int:
         print(settings_text(structure, args.learner or "perceptron"), end="")
         return 0
     plan = make_plan(args)
+    if plan.task == "ud":
+        from marginalia.cli import train_pipeline
+
+        return train_pipeline.run(args, plan)
+    if args.part or args.spaces or args.add:
+        raise UsageError("--part, --spaces and --add are for --task ud.")
     must_exist([*plan.train, *plan.dev])
     inputs = [*plan.train, *plan.dev, *args.data, *plan.dictionary, plan.features or ""]
     inputs += [*plan.lists.values(), *plan.clusters.values()]

@@ -194,14 +194,15 @@ class Document:
         placed = [placing.place(sentence) for sentence in sentences]
         return cls(placed, placing.text())
 
-    def mark_spaces(self, *, ranges: bool = False) -> None:
+    def mark_spaces(self, *, ranges: bool = False, start: int = 0) -> None:
         """Write into MISC how the text has white space between tokens, so that a reader gets the same text.
 
-        `SpaceAfter=No`, and `SpacesAfter` where it is not as expected; with `ranges` `TokenRange=start:end`.
+        `SpaceAfter=No`, and `SpacesAfter` where it is not as expected; with `ranges` `TokenRange=start:end`,
+        counted from `start` on for a text that is a part of a longer one.
         """
         from .spacing import mark_spaces
 
-        mark_spaces(self, ranges)
+        mark_spaces(self, ranges, start)
 
     def to_conllu(self) -> str:
         """The document as CoNLL-U; one that was read and not changed has the bytes of its file."""

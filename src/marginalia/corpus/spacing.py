@@ -207,7 +207,7 @@ def _disagreement(sentence: ParsedSentence, given: str, text: str) -> DataError:
     )
 
 
-def mark_spaces(document: Document, ranges: bool) -> None:
+def mark_spaces(document: Document, ranges: bool, start: int = 0) -> None:
     """Write white space, and ranges of characters if wanted, into MISC; see `Document.mark_spaces`."""
     text, spaced = document.text, True
     if document.sentences and (first := document.sentences[0].tokens[0]).start:
@@ -219,7 +219,7 @@ def mark_spaces(document: Document, ranges: bool) -> None:
         for token in tokens:
             _unmark(token, text[token.start : token.end])
             if ranges:
-                _set(token, _RANGE, f"{token.start}:{token.end}")
+                _set(token, _RANGE, f"{start + token.start}:{start + token.end}")
         blanks = spaced or comment_value(sentence.comments, "text") is not None
         for token, next_ in pairwise(tokens):
             _mark(token, text[token.end : next_.start], gap_within(token, next_, blanks))

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from marginalia.decode.explanation import Explanation, Reason, Side
     from marginalia.decode.imported import convert
     from marginalia.decode.model import TrainedModel
+    from marginalia.decode.parser import Parsed, Parser
     from marginalia.decode.reranker import Candidate, Reranker
     from marginalia.decode.segments import SegmentDecoder
     from marginalia.decode.tagged import Tagged
@@ -38,6 +39,7 @@ _HOMES = {
     "explanation": "Explanation Reason Side",
     "imported": "convert",
     "model": "TrainedModel",
+    "parser": "Parsed Parser",
     "reranker": "Candidate Reranker",
     "segments": "SegmentDecoder",
     "tagged": "Tagged",
@@ -58,6 +60,8 @@ __all__ = [
     "Explanation",
     "Never",
     "Only",
+    "Parsed",
+    "Parser",
     "Reason",
     "Reranker",
     "SegmentDecoder",

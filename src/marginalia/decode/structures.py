@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from marginalia import _core
 from marginalia.config import Setting, Settings
 from marginalia.corpus.blocks import ATTRIBUTES, Block
-from marginalia.decode import candidates, chain, segments, single
+from marginalia.decode import candidates, chain, segments, single, trees
 from marginalia.decode.decoder import (
     CompiledConstraints,
     ConstrainedOutputs,
@@ -211,7 +211,8 @@ class Structure(NamedTuple):
     written and scored, and the class that a user holds. `global_tiers` are the tiers that are left under
     global features, None if it cannot have them: those need labels of tokens and the exact k best outputs.
     `token_bytes` is what their search may take for each token, by the number of labels. `alternatives` are
-    the settings that dev data are to choose from, most often those alone.
+    the settings that dev data are to choose from, most often those alone. `arrays` are what a model keeps
+    beside its weights, and `resume` takes those of a model to begin with.
     """
 
     help: str
@@ -230,6 +231,8 @@ class Structure(NamedTuple):
     global_tiers: frozenset[str] | None = None
     token_bytes: Callable[[int, Any], int] = lambda labels, own: 0
     alternatives: Callable[[Any], list[Settings]] = lambda own: [own]
+    arrays: Callable[[Any], dict[str, npt.NDArray[Any]]] = lambda training: {}
+    resume: Callable[[Any, SavedModel], None] = lambda training, saved: None
 
     @property
     def settings(self) -> tuple[Setting, ...]:
@@ -287,5 +290,18 @@ STRUCTURES: dict[str, Structure] = {
         ATTRIBUTES,
         kind="candidates",
         alternatives=candidates.alternatives,
+    ),
+    "trees": Structure(
+        "dependency trees: a head and a label for each word",
+        trees.TreeSettings,
+        trees.compile_trees,
+        trees.TreeExtraction,
+        trees.TreeTraining,
+        trees.TreeDecoder,
+        _core.TreeBatch.tiers(),
+        "trees",
+        kind="trees",
+        arrays=trees.arrays_of,
+        resume=trees.resume,
     ),
 }

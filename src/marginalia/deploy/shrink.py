@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -20,8 +20,11 @@ from marginalia.learn import source_for
 from marginalia.model.file import to_bytes
 from marginalia.model.shrinking import BITS, Shrinker
 
+if TYPE_CHECKING:
+    from marginalia.decode.pipeline import Pipeline
+
 MAX_LOSS = 0.1  # points of F1 that may be lost if the user names no target
-_SHARES = (1.0, 0.75, 0.5, 0.35, 0.25, 0.15, 0.1, 0.06)  # of the weights that may stay, with held-out data
+SHARES = (1.0, 0.75, 0.5, 0.35, 0.25, 0.15, 0.1, 0.06)  # of the weights that may stay, with held-out data
 _UNITS = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "kib": 2**10, "mib": 2**20, "gib": 2**30}
 
 
@@ -59,7 +62,7 @@ class HeldOutData(NamedTuple):
 
 
 def shrink(
-    model: TrainedModel | str | os.PathLike[str],
+    model: TrainedModel | Pipeline | str | os.PathLike[str],
     target: int | str | None = None,
     dev: Data | None = None,
     *,
@@ -74,7 +77,16 @@ def shrink(
     `train`, the best candidate that meets the target is taken or, without a target, the smallest that loses
     at most `max_loss` points (0.1). `bits` (32, 16 or 8) fixes the precision.
     """
-    tagger = model if isinstance(model, TrainedModel) else load(model)
+    tagger: Any = load(model) if isinstance(model, (str, os.PathLike)) else model
+    if tagger.kind == "pipeline":
+        from marginalia.deploy.shrink_pipeline import shrink_pipeline
+        from marginalia.learn.pipeline.api import read_treebank
+
+        data: Any = dev
+        treebank = None if data is None else read_treebank(data)
+        return shrink_pipeline(
+            tagger, size_in_bytes(target), treebank, max_loss, bits, threads, on_progress=on_progress
+        )
     held_out = None if dev is None else source_for(tagger.saved, DataSource(dev))
     return shrink_on(tagger, size_in_bytes(target), held_out, max_loss, bits, threads, on_progress)
 
@@ -89,7 +101,7 @@ def shrink_on(
     on_progress: Callable[[Candidate], object] | None = None,
 ) -> Shrunk:
     """`shrink` with a target in bytes and a source of held-out data."""
-    _check(target, dev, max_loss, bits)
+    check_wanted(target, dev is not None, max_loss, bits)
     shrinker = Shrinker(tagger.saved)
     held_out = None if dev is None else _held_out(dev, threads)
     show = on_progress or (lambda candidate: None)
@@ -100,10 +112,10 @@ def shrink_on(
         smaller = model_of(shrinker.smaller(precision, keep))
         table.append(_tried(smaller, precision, held_out, table[0].score))
         show(table[-1])
-        if _choice(table, target, max_loss) == len(table) - 1:
+        if choice(table, target, max_loss) == len(table) - 1:
             chosen = smaller
-    best = _choice(table, target, max_loss)
-    _check_loss(table, best, max_loss)
+    best = choice(table, target, max_loss)
+    check_loss(table, best, max_loss)
     table[best] = replace(table[best], chosen=True)
     return Shrunk(chosen, table)
 
@@ -118,16 +130,17 @@ def size_in_bytes(size: int | str | None) -> int | None:
     return int(float(match[1]) * _UNITS[match[2]])
 
 
-def _check(target: int | None, dev: DataSource | None, max_loss: float | None, bits: int | None) -> None:
+def check_wanted(target: int | None, scored: bool, max_loss: float | None, bits: int | None) -> None:
+    """An error if what is wanted makes no sense; `scored`: whether there are held-out data."""
     if bits is not None and bits not in BITS:
         raise SettingsError(f"bits: found {bits}, expected {', '.join(map(str, BITS))}.")
     if target is not None and target < 1:
         raise SettingsError(f"target: found {target} bytes, expected at least 1.")
-    if max_loss is not None and dev is None:
+    if max_loss is not None and not scored:
         raise SettingsError("max-loss needs held-out data: give dev.")
     if max_loss is not None and not max_loss >= 0:
         raise SettingsError(f"max-loss: found {max_loss}, expected a number from 0 on.")
-    if target is None and dev is None and bits is None:
+    if target is None and not scored and bits is None:
         raise SettingsError("expected a target, held-out data (dev) or bits: how small shall the model be?")
 
 
@@ -152,7 +165,7 @@ def _plans(
         yield precision, limits[precision]
         return
     for precision, limit in limits.items():
-        for share in _SHARES:
+        for share in SHARES:
             yield precision, round(limit * share)
 
 
@@ -167,7 +180,7 @@ def _tried(tagger: TrainedModel, bits: int, held_out: HeldOutData | None, before
     return replace(found, score=score, loss=None if before is None else before - score)
 
 
-def _choice(table: Sequence[Candidate], target: int | None, max_loss: float | None) -> int:
+def choice(table: Sequence[Candidate], target: int | None, max_loss: float | None) -> int:
     """The place of the best candidate so far; never the model as it was, unless it is the only one."""
     rest = range(1, len(table))
     if not rest:
@@ -185,7 +198,8 @@ def _loss(candidate: Candidate) -> float:
     return candidate.loss or 0.0
 
 
-def _check_loss(table: Sequence[Candidate], best: int, max_loss: float | None) -> None:
+def check_loss(table: Sequence[Candidate], best: int, max_loss: float | None) -> None:
+    """An error if the best candidate loses too much."""
     if max_loss is not None and _loss(table[best]) > max_loss:
         raise SettingsError(
             f"max-loss: no candidate loses at most {max_loss:g} points: the best has "

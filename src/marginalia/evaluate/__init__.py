@@ -21,18 +21,21 @@ from marginalia.evaluate.significance import (
     compare,
     mcnemar,
 )
+from marginalia.evaluate.trees import LabelConfusion, TreeReport, score_trees
 from marginalia.evaluate.word_alignment import Treebank
 
 __all__ = [
     "ClassReport",
     "Comparison",
     "Confused",
+    "LabelConfusion",
     "McNemar",
     "MetricScore",
     "Randomisation",
     "RankingReport",
     "Reliability",
     "Report",
+    "TreeReport",
     "Treebank",
     "TreebankReport",
     "TypeScore",
@@ -48,5 +51,6 @@ __all__ = [
     "score_ids",
     "score_ranking",
     "score_treebank",
+    "score_trees",
     "sentence_counts",
 ]

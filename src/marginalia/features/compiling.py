@@ -56,11 +56,39 @@ def compile_segment_extractor(
     return _core.SegmentExtractor(*parts, [clusters[name] for name in program.clusters])
 
 
+def compile_tree_extractor(
+    program: TemplateProgram,
+    columns: Sequence[str],
+    phrases: Mapping[str, _core.PhraseSet],
+    clusters: Mapping[str, _core.WordClusters] = MappingProxyType({}),
+) -> _core.TreeExtractor:
+    """The extractor of templates over a parser's configurations."""
+    for t in program.templates:
+        if t.scope != "tree":
+            raise SettingsError(
+                f"features: '{shown(t)}' is for tokens; trees take templates such as s0.word, s0.pos/q0.pos "
+                "or s0.left.label."
+            )
+    if program.explicit or not program.templates:
+        raise SettingsError("features: trees need templates, which look at columns of text.")
+    templates = [[_tree_fields(piece) for piece in t.pieces] for t in program.templates]
+    parts = _sources(program, columns), templates, _lists(program, phrases), len(columns)
+    return _core.TreeExtractor(*parts, [clusters[name] for name in program.clusters])
+
+
+def _tree_fields(piece: str | Value) -> tuple[str, int, str]:
+    return (piece, -1, "") if isinstance(piece, str) else ("", piece.attribute, piece.anchor)
+
+
 def _refuse_items(program: TemplateProgram) -> None:
     for t in program.templates:
         if t.scope == "item":
             raise SettingsError(
                 f"features: '{shown(t)}' looks at whole items: choose --structure single for it."
+            )
+        if t.scope == "tree":
+            raise SettingsError(
+                f"features: '{shown(t)}' looks at a parser's configurations: choose --structure trees."
             )
 
 

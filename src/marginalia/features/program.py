@@ -8,7 +8,8 @@ no feature.
 
 A `node` feature is seen with the label of the current token, an `edge` feature with the labels of the
 previous and the current token, a `segment` feature with the type of a segment, an `item` feature with the
-class of a whole item (features/item_templates.py: bags and numbers are among its attributes). An edge
+class of a whole item (features/item_templates.py: bags and numbers are among its attributes), a `tree`
+feature with an action of a parser (features/tree_templates.py). An edge
 template of literals only is the plain label bigram, a node template of literals only the plain label.
 """
 
@@ -24,6 +25,7 @@ from marginalia.features.documents import DOCUMENT_FORMS, FIRST_COLUMNS
 
 VERSION = 3  # of templates of items; 2: explicit attributes; a program without either is of version 1
 CLUSTERS_VERSION = 4  # of templates that look at word clusters or whole documents
+TREES_VERSION = 5  # of templates over the configurations of a parser
 
 
 class ClusterFile(NamedTuple):
@@ -60,6 +62,9 @@ class Value:
     In segment templates `anchor` says what the offset is counted from: the segment's first token (`b`), its
     last (`e`), each token between them (`i`), each token of it (`j`); `whole` is the values of all its tokens
     in a row, and `length` the number of its tokens, up to `offset`, without an attribute.
+
+    In tree templates `anchor` is a place of a configuration (`s0.left`), without an attribute (-1) what
+    stands there beside tokens (`s0.left.label`, `distance(s0,q0)`).
     """
 
     attribute: int
@@ -75,7 +80,7 @@ ANCHORS = ("b", "e", "i", "j", "whole", "length")
 
 @dataclass(frozen=True)
 class Template:
-    """What is joined into a feature's name. Scope: "node", "edge", "segment" or "item"."""
+    """What is joined into a feature's name. Scope: "node", "edge", "segment", "item" or "tree"."""
 
     scope: str
     pieces: tuple[str | Value, ...]
@@ -127,11 +132,18 @@ class TemplateProgram:
         """Whether the templates are of whole items."""
         return any(template.scope == "item" for template in self.templates)
 
+    @property
+    def of_trees(self) -> bool:
+        """Whether the templates are of a parser's configurations."""
+        return any(template.scope == "tree" for template in self.templates)
+
     def to_json(self) -> str:
         """The program as compact text, for a model's metadata."""
         version: dict[str, Any] = {"version": VERSION if self.of_items else 1}
         if self.clusters or self._of_whole_documents:
             version = {"version": CLUSTERS_VERSION}
+        if self.of_trees:
+            version = {"version": TREES_VERSION}
         if self.explicit:
             version = {"version": 2, "explicit": True}
         return json.dumps(
@@ -157,6 +169,8 @@ class TemplateProgram:
             expected = (2,) if data.get("explicit") else (1, VERSION)
             if data.get("clusters") or any(row[0] in DOCUMENT_FORMS for row in data["attributes"]):
                 expected = (CLUSTERS_VERSION,)
+            if any(row[0] == "tree" for row in data["templates"]):
+                expected = (TREES_VERSION,)
             if data["version"] not in expected:
                 raise ModelError(
                     f"the template program has version {data['version']}, expected {expected[0]}"
@@ -190,8 +204,11 @@ class TemplateProgram:
         if self.explicit and any(not isinstance(p, str) for t in self.templates for p in t.pieces):
             raise ModelError("the template program is damaged: templates beside explicit attributes")
         for template in self.templates:
-            if template.scope not in ("node", "edge", "segment", "item"):
+            if template.scope not in ("node", "edge", "segment", "item", "tree"):
                 raise ModelError(f"the template program is damaged: scope '{template.scope}'")
+            if template.scope == "tree":  # places are checked by the core
+                self._check_places(template)
+                continue
             for value in template.pieces:
                 if isinstance(value, str):
                     continue
@@ -203,6 +220,13 @@ class TemplateProgram:
                     raise ModelError(f"the template program is damaged: attribute {value.attribute}")
                 if not value.before or not value.after:
                     raise ModelError("the template program is damaged: a value without boundaries")
+
+    def _check_places(self, template: Template) -> None:
+        for value in template.pieces:
+            if isinstance(value, str):
+                continue
+            if not value.anchor or not -1 <= value.attribute < len(self.attributes):
+                raise ModelError(f"the template program is damaged: place '{value.anchor}'")
 
 
 EXPLICIT = TemplateProgram((), (Template("edge", ()),), ends=False, explicit=True)
@@ -258,6 +282,11 @@ class ProgramBuilder:
         """An attribute at an offset, with the values it has outside the sentence."""
         number = self._attributes.setdefault(attribute, len(self._attributes))
         return Value(number, offset, absolute, before, after)
+
+    def placed(self, attribute: Attribute | None, place: str) -> Value:
+        """What stands at a place of a parser's configuration: an attribute of its token, or other things."""
+        number = -1 if attribute is None else self._attributes.setdefault(attribute, len(self._attributes))
+        return Value(number, 0, False, (), (), place)
 
     def add(self, scope: str, pieces: Iterator[str | Value]) -> None:
         """A template; empty literals are dropped."""

@@ -27,6 +27,13 @@ SETS = (
     "fields",
     "segments",
     "segments-rich",
+    "ud-characters",
+    "ud-multiword",
+    "ud-tags",
+    "ud-tags-many",
+    "ud-features",
+    "ud-features-many",
+    "ud-lemmas",
 )
 """The names of the ready-made sets."""
 

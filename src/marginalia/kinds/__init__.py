@@ -12,6 +12,7 @@ from marginalia.decode.structures import STRUCTURES
 from marginalia.errors import ModelError
 from marginalia.kinds.kind import OutputKind
 from marginalia.model import SavedModel, file
+from marginalia.model.built_in import model_path
 
 __all__ = ["OutputKind", "kind_of", "load", "model_of"]
 
@@ -29,9 +30,16 @@ def model_of(saved: SavedModel) -> Any:
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """The model of a file; a ModelError says why if it cannot be one."""
-    saved = file.load(path)
+    """The model of a file, or the built-in one of this name; a ModelError says why if it cannot be one. Of a
+    bundle it is a `Pipeline`."""
+    found = model_path(path)
+    opened = file.open_file(found)
     try:
-        return model_of(saved)
+        if opened.is_bundle:
+            from marginalia.decode.pipeline import Pipeline  # most models are none
+            from marginalia.model.bundle import Bundle
+
+            return Pipeline(Bundle.of(opened))
+        return model_of(file.saved_model(opened))
     except ModelError as error:
         raise ModelError(f"{path}: {error}") from None

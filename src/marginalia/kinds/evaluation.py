@@ -108,7 +108,7 @@ def _tagged(
             refuse_open(batch.block, layout.label, SCORED)
         gold.add(batch.block, 0, gold_ids(batch, layout.label, numbering))
         beside.append(kind.beside(batch.block, answer))
-        predicted.parts.append(numbering.of(model.labels)[answer.ids])
+        predicted.parts.append(kind.renumbered(answer.ids, numbering.of(model.labels)))
     return _Columns(gold, predicted, numbering, joined(beside))
 
 

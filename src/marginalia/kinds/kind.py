@@ -118,6 +118,10 @@ class OutputKind(ABC, Generic[M]):
         it, if it was asked."""
         return {}
 
+    def renumbered(self, ids: Ids, numbers: Ids) -> Ids:
+        """A model's outputs, if label k has the number numbers[k]."""
+        return numbers[ids]
+
     def evaluate(self, model: M, batches: Iterable[Batch], label: str, threads: int = 1) -> Scores:
         """The scores of a model on labelled batches; `label` is the column of gold outputs."""
         answering: Any = model  # batch after batch, with ids of labels

@@ -51,6 +51,10 @@ class ExampleReader(ABC):
         """The format of data whose user said this of it, or nothing."""
         return name
 
+    def source_with(self, source: DataSource) -> DataSource:
+        """Training data with the columns that such examples have, where users name none."""
+        return source
+
     @abstractmethod
     def format_name(self, path: str, name: str | None) -> str:
         """The format of labelled files that is called `name`, else by suffix."""

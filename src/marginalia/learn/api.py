@@ -49,7 +49,7 @@ def train(
     sample_weights: Sequence[float] | None = None,
     on_progress: Callable[[Progress], object] | None = None,
     **settings: Any,
-) -> TrainedModel:
+) -> Any:
     """Train a model on files, sentence records or (tokens, labels) pairs; instead of each token there may be
     its attributes, as a list of strings or a dictionary.
 
@@ -61,7 +61,22 @@ def train(
     features and labels are used. `labels` are known beforehand: the model can give them even if the data have
     none such. `sample_weights` has a number for each example. `options` are those of the files' reader, such
     as `{"separator": "\\t"}`. All other keywords are settings, as after `--set` on the command line.
+
+    The task `ud` gives a `Pipeline` from treebanks in CoNLL-U; it knows `parts` and `spaces` besides
+    (docs/ud.md), and its settings are those of parts: `**{"tags.passes": 5}`.
     """
+    if task == "ud":
+        from marginalia.learn.pipeline.api import train_task
+
+        own: dict[str, Any] = {
+            "columns": columns,
+            "label": label,
+            "structure": structure,
+            "features": features,
+        }
+        own |= {"format": format, "options": options, "lists": lists, "clusters": clusters}
+        own |= {"dictionary": dictionary, "global_features": global_features, "lowercase": lowercase}
+        return train_task(data, dev, own, start, seed, threads, on_progress, settings)
     begin = _start(start)
     recipe = recipe_with(
         begin,

@@ -79,6 +79,8 @@ def prepare(
     read = read_data(source, recipe, features.for_training(recipe, source.layout), warm, labels)
     recipe, notes = _fitted(recipe, features.program, read.coder)
     structure = _structure_of(recipe, features.program, read, global_part(recipe, source.layout))
+    if start is not None:
+        STRUCTURES[recipe.structure].resume(structure, start)
     examples = TrainingSet(source, read, structure)
     samples = SampleWeights(
         sample_weights, class_weights_of(recipe.settings.data, read.coder.labels), examples.units
@@ -122,7 +124,7 @@ def _training_source(source: DataSource, recipe: Recipe, start: SavedModel | Non
         of_documents = start.program.of_documents
         source = replace(source, columns=source.columns or start.columns, label=source.label or start.label)
     return replace(
-        source,
+        reader.source_with(source),
         format=reader.source_format(source.format),
         whole_documents=data.whole_documents,
         to_document_ends=of_documents or recipe.settings.features.stages > 1,  # no document is cut

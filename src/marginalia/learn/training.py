@@ -16,6 +16,7 @@ from marginalia.corpus.batches import Layout
 from marginalia.corpus.coder import LabelCoder
 from marginalia.decode.model import TrainedModel
 from marginalia.decode.settings import VoteSettings
+from marginalia.decode.structures import STRUCTURES
 from marginalia.features.program import TemplateProgram
 from marginalia.kinds import kind_of
 from marginalia.kinds.kind import Scores
@@ -181,6 +182,7 @@ class Training:
         if part is not None:
             arrays |= global_arrays(rows, self.data.index, part)
         arrays |= cluster_arrays(self._parts.clusters)
+        arrays |= STRUCTURES[self.recipe.structure].arrays(self._setup.structure)
         if self.recipe.settings.data.state:
             arrays |= state_arrays(self._run, self.data.index, self._passes, self._setup.structure.grows)
         width = self._setup.structure.row_width

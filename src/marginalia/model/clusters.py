@@ -15,8 +15,9 @@ _WORDS, _PATHS = "clusters.", "cluster-paths."
 
 
 def tables_in(arrays: Arrays) -> Arrays:
-    """The arrays of lists and clusters, which stay as they are when weights change."""
-    return {name: array for name, array in arrays.items() if name.startswith(("list.", _WORDS, _PATHS))}
+    """The arrays of lists, clusters and actions, which stay as they are when weights change."""
+    kept = ("list.", "tree.", _WORDS, _PATHS)
+    return {name: array for name, array in arrays.items() if name.startswith(kept)}
 
 
 def cluster_arrays(clusters: Mapping[str, _core.WordClusters]) -> Arrays:

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import json
 import os
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from marginalia.errors import ModelError
 from marginalia.model.container import checksum, container, mapped, read_arrays, read_header, write_file
+from marginalia.model.provenance import Arrays
 from marginalia.model.saved import SavedModel
 
 FORMAT = "marginalia"
@@ -19,7 +21,8 @@ VERSION = 2  # 2: votes, locally normalised models, learning states
 SHRUNK_VERSION = 3  # 3: short keys, weights of 16 and 8 bits; written for shrunk models only
 GLOBAL_VERSION = 4  # 4: global features; written for models that have them only
 STAGES_VERSION = 5  # 5: a first model inside; written for models of two stages only
-_READABLE = ("1", "2", "3", "4", "5")
+BUNDLE_VERSION = 6  # 6: several models, the parts of a pipeline (model/bundle.py)
+_READABLE = ("1", "2", "3", "4", "5", "6")
 
 
 def version_of(model: SavedModel) -> int:
@@ -54,6 +57,19 @@ def save(model: SavedModel, path: str | os.PathLike[str]) -> None:
     write_file(path, _parts(model))
 
 
+class Opened(NamedTuple):
+    """What a file has, its checksum compared: the version of its format, a description, arrays."""
+
+    version: int
+    description: dict[str, Any]
+    arrays: Arrays
+
+    @property
+    def is_bundle(self) -> bool:
+        """Whether it holds the parts of a pipeline, not one model."""
+        return self.version == BUNDLE_VERSION
+
+
 def load(path: str | os.PathLike[str]) -> SavedModel:
     """Read a model file; its arrays stay in the file and are paged in as they are used."""
     view = mapped(path)
@@ -65,6 +81,33 @@ def load(path: str | os.PathLike[str]) -> SavedModel:
 
 def from_bytes(data: bytes | memoryview) -> SavedModel:
     """The model of `to_bytes`."""
+    return saved_model(open_bytes(data))
+
+
+def saved_model(opened: Opened) -> SavedModel:
+    """The model of an opened file."""
+    if opened.is_bundle:
+        raise ModelError("this is a pipeline of several models, expected a file of one model.")
+    return SavedModel.from_metadata(opened.description, opened.arrays)
+
+
+def open_file(path: str | os.PathLike[str]) -> Opened:
+    """Read a file of one model or a bundle of them."""
+    view = mapped(path)
+    try:
+        return open_bytes(view)
+    except ModelError as error:
+        raise ModelError(f"{path}: {error}") from None
+
+
+def is_bundle(path: str | os.PathLike[str]) -> bool:
+    """Whether a file is a bundle, by its header alone."""
+    metadata, _, _ = read_header(mapped(path))
+    return metadata.get("format_version") == str(BUNDLE_VERSION)
+
+
+def open_bytes(data: bytes | memoryview) -> Opened:
+    """What the bytes of a file hold."""
     metadata, header, body = read_header(memoryview(data))
     if metadata.get("format") != FORMAT:
         raise ModelError("not a model: a safetensors file of another program.")
@@ -83,4 +126,4 @@ def from_bytes(data: bytes | memoryview) -> SavedModel:
         raise ModelError(f"the model's description is damaged: {error}") from error
     if not isinstance(parsed, dict):
         raise ModelError("the model's description is damaged: it is not an object.")
-    return SavedModel.from_metadata(parsed, arrays)
+    return Opened(int(version), parsed, arrays)

@@ -112,6 +112,16 @@ class Shrinker:
         return found | _ends(np.cumsum(counts))
 
 
+def compacted(saved: SavedModel, bits: int, most: int) -> SavedModel:
+    """The model with at most so many weights (0: all of them) in so many bits, and what is known of its
+    training."""
+    if bits == 32 and most == 0:
+        return saved
+    shrinker = Shrinker(saved)
+    smaller = shrinker.smaller(bits, min(most, shrinker.weights) if most else shrinker.weights)
+    return replace(smaller, history=saved.history, diagnostics=saved.diagnostics)
+
+
 def _ends(ends: Numbers) -> Arrays:
     """Where rows end, counted from the base of each block if 16 bits are enough for that."""
     bases = np.append(0, ends)[:-1:BLOCK]

@@ -1,0 +1,71 @@
+"""UDPipe 1 (ufal.udpipe): train on a treebank, or parse raw text or given tokens to CoNLL-U."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from ufal.udpipe import InputFormat, Model, Pipeline, ProcessingError, Sentence, Trainer
+
+
+def sentences(path: Path) -> list[Sentence]:
+    reader = InputFormat.newConlluInputFormat()
+    reader.setText(path.read_text(encoding="utf-8"))
+    found, error = [], ProcessingError()
+    while True:
+        sentence = Sentence()
+        if not reader.nextSentence(sentence, error):
+            break
+        found.append(sentence)
+    if error.occurred():
+        raise SystemExit(error.message)
+    return found
+
+
+def train(options: argparse.Namespace) -> None:
+    error = ProcessingError()
+    parser = f"iterations={options.iterations}" if options.iterations else Trainer.DEFAULT
+    model = Trainer.train(
+        "morphodita_parsito",
+        sentences(options.train),
+        sentences(options.dev),
+        Trainer.DEFAULT,
+        Trainer.DEFAULT,
+        parser,
+        error,
+    )
+    if error.occurred():
+        raise SystemExit(error.message)
+    options.model.write_bytes(model)
+
+
+def parse(options: argparse.Namespace) -> None:
+    model = Model.load(str(options.model))
+    how = {"raw": "tokenize", "tokens": "conllu", "tags": "conllu"}[options.given]
+    tagger = Pipeline.NONE if options.given == "tags" else Pipeline.DEFAULT
+    pipeline = Pipeline(model, how, tagger, Pipeline.DEFAULT, "conllu")
+    error = ProcessingError()
+    options.output.write_text(pipeline.process(options.input.read_text(encoding="utf-8"), error), "utf-8")
+    if error.occurred():
+        raise SystemExit(error.message)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    verbs = parser.add_subparsers(required=True)
+    training = verbs.add_parser("train")
+    for name in ("train", "dev", "model"):
+        training.add_argument(name, type=Path)
+    training.add_argument("--iterations", type=int, default=0, help="of the parser (default: its own)")
+    training.set_defaults(run=train)
+    parsing = verbs.add_parser("parse")
+    for name in ("model", "input", "output"):
+        parsing.add_argument(name, type=Path)
+    parsing.add_argument("--given", choices=("raw", "tokens", "tags"), default="raw")
+    parsing.set_defaults(run=parse)
+    options = parser.parse_args()
+    options.run(options)
+
+
+if __name__ == "__main__":
+    main()

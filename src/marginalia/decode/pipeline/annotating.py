@@ -1,0 +1,153 @@
+"""Tags, lemmas and trees of words: the parts behind the tokens, one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from marginalia.corpus.conllu import set_key
+from marginalia.corpus.document import ParsedSentence
+from marginalia.corpus.words import Word
+from marginalia.decode.pipeline.lemmas import Lemmatizer
+from marginalia.decode.pipeline.parts import (
+    EMPTY,
+    LEMMAS,
+    MULTIWORD,
+    PARSER,
+    TAG_COLUMNS,
+    TAGS,
+    TOKENS,
+    LabelPart,
+)
+from marginalia.errors import ModelError
+from marginalia.features.lexicon import TagLexicon
+from marginalia.model.bundle import Bundle
+
+if TYPE_CHECKING:
+    from marginalia.decode.explanation import Explanation
+    from marginalia.decode.tagger import Tagger
+
+LEXICON = "lexicon"
+_TRIED = 200  # outputs among which an alternative is sought
+_KNOWN = (TOKENS, MULTIWORD, LEMMAS, PARSER)
+Columns = dict[str, list[str]]
+
+
+class Annotator:
+    """Gives words of sentences what they do not have yet."""
+
+    def __init__(self, bundle: Bundle) -> None:
+        parts, tables = bundle.parts, bundle.tables
+        names = [name for name in parts if name == TAGS or name.startswith(f"{TAGS}-")]
+        self.tags = [LabelPart(name, parts[name]) for name in names]
+        self.lexicon = lexicon_of(tables.get(LEXICON, ()))
+        self.lemmas = Lemmatizer(parts[LEMMAS], tables.get(LEMMAS, ())) if LEMMAS in parts else None
+        self.added = [LabelPart(name, parts[name]) for name in parts if name not in (*names, *_KNOWN)]
+        self.parser: Any = None
+        if PARSER in parts:
+            from marginalia.decode.pipeline.trees import TreePart  # many pipelines stop before
+
+            self.parser = TreePart(parts[PARSER])
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of CoNLL-U that it predicts."""
+        tags = {column for part in self.tags for column in part.columns}
+        found = ["lemma"] if self.lemmas is not None else []
+        found += [name for name in TAG_COLUMNS if name in tags]
+        return (*found, *(("head", "deprel") if self.parser is not None else ()))
+
+    def annotate(self, sentences: Sequence[ParsedSentence], given: frozenset[str]) -> None:
+        """Give the words all that is not given."""
+        if not sentences:
+            return
+        words = [word for sentence in sentences for word in sentence.words]
+        lengths = [len(sentence.words) for sentence in sentences]
+        columns = self.tagged(words, lengths, "tags" in given)
+        if "lemmas" in given:
+            columns["lemma"] = [word.lemma for word in words]
+        elif self.lemmas is not None:
+            columns["lemma"] = self.lemmas.lemmas(columns)
+        _write_columns(words, columns)
+        for part in self.added:
+            self._write_added(part, words, columns, lengths)
+        if "trees" not in given:
+            self._write_trees(words, columns, lengths)
+
+    def tagged(self, words: Sequence[Word], lengths: Sequence[int], given: bool) -> Columns:
+        """The columns of words up to their tags: predicted, or as they are."""
+        columns: Columns = {"word": [word.form for word in words]}
+        columns[LEXICON] = self.lexicon.column(columns["word"])
+        if given:
+            return columns | {name: [getattr(word, name) for word in words] for name in TAG_COLUMNS}
+        for part in self.tags:
+            columns |= part.values(columns, lengths)
+        return columns
+
+    def k_best(self, sentences: Sequence[ParsedSentence], k: int) -> list[list[tuple[Any, float]]]:
+        """The k best trees of sentences with tags."""
+        if self.parser is None:
+            raise ModelError(f"this pipeline has no part '{PARSER}': there are no trees.")
+        words = [word for sentence in sentences for word in sentence.words]
+        columns = self.tagged(words, [], given=True)
+        columns["lemma"] = [word.lemma for word in words]
+        best: list[list[tuple[Any, float]]] = self.parser.k_best(columns, [len(s) for s in sentences], k)
+        return best
+
+    def explain(self, word: Word) -> dict[str, Any]:
+        """By part, why a word has what it has."""
+        if word.sentence is None:
+            raise ModelError("the word is of no sentence.")
+        words = word.sentence.words
+        columns = self.tagged(words, [len(words)], given=False)
+        explained: dict[str, Any] = {}
+        for part in self.tags:
+            needed = {name: columns[name] for name in part.tagger.feature_columns}
+            explained[part.name] = explain_label(part.tagger, needed, word.id - 1)
+        if self.parser is not None:
+            columns["lemma"] = [one.lemma for one in words]
+            explained[PARSER] = self.parser.explain(columns, word.id)
+        return explained
+
+    def _write_added(
+        self, part: LabelPart, words: Sequence[Word], columns: Columns, lengths: list[int]
+    ) -> None:
+        """Labels of a part that was added, such as one of entities, go into MISC under its name."""
+        pos = columns.get("xpos") or columns.get("upos") or [EMPTY] * len(words)
+        labels = part.labels({"pos": pos, "form": columns["word"], **columns}, lengths)
+        for word, label in zip(words, labels, strict=True):
+            word.misc = set_key(word.misc, part.name, label)
+
+    def _write_trees(self, words: Sequence[Word], columns: Columns, lengths: list[int]) -> None:
+        if self.parser is None:
+            for word in words:
+                word.head, word.deprel = None, EMPTY
+            return
+        heads, relations = self.parser.best(columns, lengths)
+        for word, head, relation in zip(words, heads, relations, strict=True):
+            word.head, word.deprel = head, relation
+
+
+def _write_columns(words: Sequence[Word], columns: Columns) -> None:
+    none = [EMPTY] * len(words)
+    rows = zip(words, *(columns.get(name, none) for name in ("lemma", *TAG_COLUMNS)), strict=True)
+    for word, lemma, upos, xpos, feats in rows:
+        word.lemma, word.upos, word.xpos, word.feats = lemma, upos, xpos, feats
+
+
+def lexicon_of(lines: Sequence[str]) -> TagLexicon:
+    """The lexicon of a bundle's table."""
+    rows = [line.split("\t") for line in lines]
+    if any(len(row) != 2 for row in rows):
+        raise ModelError("the lexicon of the pipeline is damaged.")
+    return TagLexicon(dict(rows))
+
+
+def explain_label(tagger: Tagger, sentence: Mapping[str, list[str]], token: int) -> Explanation:
+    """Why a token has its label, and not that of the best output in which it has another one."""
+    outputs = tagger.iter_nbest(sentence)
+    first = next(outputs)
+    others = (one for one in islice(outputs, _TRIED) if one.labels[token] != first.labels[token])
+    other = next(others, None)
+    return tagger.explain(sentence, against=None if other is None else list(other.labels))

@@ -1,0 +1,98 @@
+"""Dependency trees: what the structure `trees` gives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+
+from marginalia.corpus.batches import Layout
+from marginalia.corpus.blocks import Block
+from marginalia.corpus.tree_answers import HEAD, MOST_LABELS, TreeWriter
+from marginalia.decode.parser import Parser
+from marginalia.decode.trees import heads_of
+from marginalia.kinds.kind import Answered, Difference, Ids, Numbers, OutputKind
+from marginalia.kinds.tree_sentences import NOT_FOR_TREES, TREEBANKS
+
+if TYPE_CHECKING:
+    from marginalia.evaluate import TreeReport
+
+
+class Trees(OutputKind[Parser]):
+    """A head and a label for each word."""
+
+    name = "trees"
+    reader = TREEBANKS
+    part, label = "words", "arc"
+    refusals = NOT_FOR_TREES
+    model = Parser
+
+    def score(
+        self, labels: Sequence[str], gold: Ids, predicted: Ids, starts: npt.ArrayLike, **rules: Any
+    ) -> TreeReport:
+        """Attachment scores; `heads` are those that are right."""
+        from marginalia.evaluate import score_trees
+
+        return score_trees(
+            rules["heads"], gold, predicted // MOST_LABELS, predicted % MOST_LABELS, starts, labels
+        )
+
+    def beside(self, block: Block, answer: Any = None) -> dict[str, npt.NDArray[Any]]:
+        """The heads of all words."""
+        return {"heads": heads_of(block.table, block.index(HEAD))}
+
+    def renumbered(self, ids: Ids, numbers: Ids) -> Ids:
+        """Heads stay."""
+        return ids // MOST_LABELS * MOST_LABELS + numbers[ids % MOST_LABELS]
+
+    def answered(self, model: Parser, block: Block, label: str) -> Answered:
+        """Words, whose arcs are right or not."""
+        return AnsweredTrees(model, block, label)
+
+    def writer(
+        self, target: BinaryIO, layout: Layout, model: Parser, min_confidence: float | None = None
+    ) -> TreeWriter:
+        """Writes sentences back with their trees."""
+        return TreeWriter(target, layout, model.labels)
+
+    def differences(self, before: Parser, after: Parser, block: Block, label: str) -> Iterator[Difference]:
+        """The sentences that two models parse otherwise, arcs as label:head."""
+        if not block.table.tokens:
+            return
+        heads, labels = heads_of(block.table, block.index(HEAD)).tolist(), block.column(label)
+        right = [f"{name}:{head}" for name, head in zip(labels, heads, strict=True)]
+        old, new = (_shown(model, block) for model in (before, after))
+        tokens = block.readable(after.feature_columns[0])
+        for number, (first, last) in enumerate(pairwise(block.table.sentence_starts.tolist()), 1):
+            here = slice(first, last)
+            if old[here] != new[here]:
+                parts = (tokens[here], right[here], old[here], new[here])
+                yield Difference(number, *(tuple(part) for part in parts))
+
+
+def _shown(model: Parser, block: Block) -> list[str]:
+    heads, labels = model.arcs(block)
+    return [f"{model.labels[n]}:{h}" for n, h in zip(labels.tolist(), heads.tolist(), strict=True)]
+
+
+class AnsweredTrees:
+    """A block with a model's trees, which arcs are right, and how sure they are."""
+
+    def __init__(self, model: Parser, block: Block, label: str) -> None:
+        self._model, self._block = model, block
+        self._ids = model.decoder.best(block)
+        numbers = {name: number for number, name in enumerate(model.labels)}
+        heads = heads_of(block.table, block.index(HEAD))
+        gold = np.array([numbers.get(name, -1) for name in block.column(label)], np.int32)
+        self._known = heads >= 0
+        self.right = {"words": (heads * MOST_LABELS + gold == self._ids)[self._known]}
+
+    def at(self, temperature: float) -> dict[str, Numbers]:
+        """How sure the arcs are."""
+        return {"words": self._model.arc_confidence(self._block, self._ids, temperature)[self._known]}
+
+
+KIND = Trees()

@@ -1,0 +1,159 @@
+"""Training data of the parts of a pipeline, made of a treebank."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence, Set
+
+from marginalia.corpus.document import Document, ParsedSentence
+from marginalia.corpus.edit_scripts import edit_script
+from marginalia.corpus.raw_text import paragraph_spans
+from marginalia.corpus.records import Sentence
+from marginalia.corpus.words import MultiwordToken, Token
+from marginalia.decode.pipeline.lemmas import LEMMA_COLUMNS, Key
+from marginalia.decode.pipeline.multiword import UNSPLIT, split_scripts
+from marginalia.decode.pipeline.tokens import BEGIN, INSIDE, OUTSIDE, SENTENCE
+from marginalia.features.characters import LONGEST_KNOWN, all_columns
+
+LABEL = "label"
+_LONGEST = 2000  # characters of an example: longer paragraphs are cut where sentences begin
+Columns = dict[str, list[str]]
+
+
+def character_labels(document: Document) -> list[str]:
+    """The label of each character of a document's text."""
+    labels = [OUTSIDE] * len(document.text)
+    for sentence in document.sentences:
+        for number, token in enumerate(sentence.tokens):
+            labels[token.start : token.end] = [INSIDE] * (token.end - token.start)
+            if token.end > token.start:
+                labels[token.start] = BEGIN if number else SENTENCE
+    return labels
+
+
+def has_breaks(document: Document) -> bool:
+    """Whether there are ends of lines inside of paragraphs."""
+    return any("\n" in document.text[start:end] for start, end in paragraph_spans(document.text))
+
+
+def known_tokens(document: Document) -> dict[str, int]:
+    """How often tokens of several characters occur, of a treebank whose text has few blanks between tokens;
+    of others nothing: there a chunk between blanks says more."""
+    counts: Counter[str] = Counter()
+    tight = tokens = 0
+    for sentence in document.sentences:
+        for token in sentence.tokens:
+            tokens += 1
+            tight += not document.text[token.end : token.end + 1].isspace()
+            counts[token.form] += 1
+    if 2 * tight <= tokens:
+        return {}
+    return {form: n for form, n in counts.items() if 2 <= len(form) <= LONGEST_KNOWN}
+
+
+def character_examples(
+    document: Document, breaks: bool, lexicon: Set[str] = frozenset()
+) -> Iterator[Sentence]:
+    """Paragraphs, or stretches of them, as sentences of characters."""
+    text, labels = document.text, character_labels(document)
+    begins = [sentence.start for sentence in document.sentences]
+    for start, end in paragraph_spans(text):
+        for first, last in _stretches(start, end, begins):
+            while text[last - 1].isspace():
+                last -= 1
+            columns = all_columns(text[first:last], breaks, lexicon)
+            yield Sentence(columns | {LABEL: labels[first:last]})
+
+
+def _stretches(start: int, end: int, begins: Sequence[int]) -> Iterator[tuple[int, int]]:
+    from bisect import bisect_left
+
+    while end - start > _LONGEST:
+        at = bisect_left(begins, start + _LONGEST)
+        cut = begins[at - 1] if begins[at - 1] > start else begins[at] if at < len(begins) else end
+        if not start < cut < end:
+            break
+        yield start, cut
+        start = cut
+    yield start, end
+
+
+def split_examples(document: Document) -> tuple[list[Sentence], list[str]]:
+    """Sentences of tokens with their splits, and the lines of the table of forms split in one way only."""
+    ways: dict[str, Counter[tuple[str, ...]]] = {}
+    rows = [[(token.form, _words_of(token)) for token in sentence.tokens] for sentence in document.sentences]
+    for row in rows:
+        for form, words in row:
+            ways.setdefault(form, Counter())[words] += 1
+    labels = _split_labels({(form, words) for form, own in ways.items() for words in own if words})
+    examples = [
+        Sentence({"word": [form for form, _ in row], LABEL: [labels.get(one, UNSPLIT) for one in row]})
+        for row in rows
+    ]
+    known = [
+        f"{form}\t{' '.join(words)}"
+        for form, own in ways.items()
+        for words in [next(iter(own))]
+        if len(own) == 1 and words and not any(" " in word for word in words)
+    ]
+    return examples, sorted(known)
+
+
+def _words_of(token: Token) -> tuple[str, ...]:
+    return tuple(word.form for word in token.words) if isinstance(token, MultiwordToken) else ()
+
+
+def _split_labels(splits: Set[tuple[str, tuple[str, ...]]]) -> dict[tuple[str, tuple[str, ...]], str]:
+    """Of each split the label that most forms share: `n't` is the same in many, `do` is not."""
+    candidates = {one: split_scripts(*one) for one in sorted(splits)}
+    shared = Counter(label for labels in candidates.values() for label in labels)
+    return {
+        one: max(labels, key=lambda label: (shared[label], label))
+        for one, labels in candidates.items()
+        if labels
+    }
+
+
+def has_splits(document: Document) -> bool:
+    """Whether there are multiword tokens."""
+    return any(sentence.multiword for sentence in document.sentences)
+
+
+def columns_of(document: Document) -> Columns:
+    """The columns of all words, by the names that templates know them by."""
+    words = document.words
+    named = {name: [getattr(word, name) for word in words] for name in ("lemma", "upos", "xpos", "feats")}
+    return {"word": [word.form for word in words], **named}
+
+
+def lengths_of(sentences: Sequence[ParsedSentence]) -> list[int]:
+    """How many words each sentence has."""
+    return [len(sentence.words) for sentence in sentences]
+
+
+def sentences_of(columns: Mapping[str, Sequence[str]], lengths: Sequence[int]) -> list[Sentence]:
+    """Columns of all words as sentences."""
+    found, at = [], 0
+    for length in lengths:
+        found.append(Sentence({name: list(values[at : at + length]) for name, values in columns.items()}))
+        at += length
+    return found
+
+
+def lemma_types(columns: Mapping[str, Sequence[str]]) -> dict[Key, str]:
+    """Each word with its tags once, and the lemma that it has most often."""
+    counts: dict[Key, Counter[str]] = {}
+    for *key, lemma in zip(*(columns[name] for name in LEMMA_COLUMNS), columns["lemma"], strict=True):
+        counts.setdefault(tuple(key), Counter())[lemma] += 1
+    return {key: min(found.items(), key=lambda item: (-item[1], item[0]))[0] for key, found in counts.items()}
+
+
+def lemma_examples(types: Mapping[Key, str]) -> list[Sentence]:
+    """Words with their tags, each a sentence of its own, with edit scripts."""
+    return [
+        Sentence(
+            {name: [value] for name, value in zip(LEMMA_COLUMNS, key, strict=True)}
+            | {LABEL: [edit_script(key[0], lemma)]}
+        )
+        for key, lemma in types.items()
+    ]

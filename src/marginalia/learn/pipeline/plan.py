@@ -1,0 +1,135 @@
+"""Which parts a pipeline gets for a treebank, and how each is trained unless the user says otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from marginalia.config import suggestion
+from marginalia.corpus.document import Document
+from marginalia.decode.pipeline.parts import EMPTY, LEMMAS, MULTIWORD, PARSER, TAG_COLUMNS, TAGS, TOKENS
+from marginalia.errors import SettingsError
+from marginalia.learn.recipe import Recipe, make_recipe
+from marginalia.model.shrinking import BITS
+
+MOST_JOINT = 160  # labels of parts of speech and other tags that are learned as one
+_MOST_EDGES = 640  # labels that are learned with transitions
+
+
+@dataclass(frozen=True)
+class PartRecipe:
+    """How a part is trained. `light` settings are those of models that jack-knifing makes, one a fold. Of its
+    weights at most `keep` stay, the strongest, in `bits` bits each: small treebanks lose none, large ones give
+    no larger files."""
+
+    features: str
+    learner: str = "perceptron"
+    structure: str = "chain"
+    settings: dict[str, Any] = field(default_factory=dict)
+    light: dict[str, Any] = field(default_factory=dict)
+    bits: int = 8
+    keep: int = 500_000
+
+
+RECIPES: dict[str, PartRecipe] = {
+    TOKENS: PartRecipe(
+        "ud-characters", "arow", settings={"passes": 8, "r": 10.0, "patience": 0}, keep=250_000
+    ),
+    MULTIWORD: PartRecipe("ud-multiword", "arow", settings={"passes": 6, "patience": 0}),
+    TAGS: PartRecipe(
+        "ud-tags",
+        settings={"passes": 8, "dropout": "values:0.1", "shuffle-average": 4, "patience": 0},
+        light={"passes": 5, "shuffle-average": 1},
+        keep=2_300_000,
+    ),
+    f"{TAGS}-2": PartRecipe(
+        "ud-features",
+        "arow",
+        settings={"passes": 6, "r": 10.0, "patience": 0},
+        light={"passes": 4},
+        keep=1_000_000,
+    ),
+    LEMMAS: PartRecipe("ud-lemmas", "arow", settings={"passes": 6, "r": 10.0, "patience": 0}),
+    PARSER: PartRecipe("trees", structure="trees", settings={"passes": 8, "patience": 0}, keep=3_000_000),
+}
+_KEPT = ("bits", "keep")
+PARTS = (TOKENS, MULTIWORD, TAGS, LEMMAS, PARSER)
+"""What `--part` may name."""
+
+
+def part_recipe(name: str) -> PartRecipe:
+    """That of a part; parts of tags behind the first share one."""
+    return RECIPES[f"{TAGS}-2" if name.startswith(f"{TAGS}-") else name]
+
+
+def recipe_for(
+    name: str, seed: int, given: Mapping[str, Mapping[str, Any]], *, light: bool = False, labels: int = 0
+) -> Recipe:
+    """The recipe of a part with the settings that a user gave for it; with very many `labels` it has no
+    transitions."""
+    own = part_recipe(name)
+    settings = {"names": False, **({"scheme": "none"} if own.structure == "chain" else {})}
+    settings |= own.settings | dict(given.get(name, {})) | (own.light if light else {})
+    settings = {key: value for key, value in settings.items() if key not in _KEPT}
+    learner = str(settings.pop("learner", own.learner))
+    usual = f"{own.features}-many" if name.startswith(TAGS) and labels > _MOST_EDGES else own.features
+    features = str(settings.pop("features", usual))
+    if learner != own.learner:
+        settings.pop("r", None)
+    return make_recipe(
+        structure=own.structure, features=features, learner=learner, seed=seed, settings=settings
+    )
+
+
+def compaction(name: str, given: Mapping[str, Mapping[str, Any]]) -> tuple[int, int]:
+    """In how many bits a part's weights are kept, and at most how many of them; 0: all."""
+    own, chosen = part_recipe(name), given.get(name, {})
+    try:
+        bits, keep = int(chosen.get("bits", own.bits)), int(chosen.get("keep", own.keep))
+    except ValueError:
+        bits, keep = 0, 0
+    if bits not in BITS or keep < 0:
+        raise SettingsError(
+            f"settings {name}.bits and {name}.keep: expected {', '.join(map(str, BITS))}, and the largest number "
+            "of weights, or 0 for all of them."
+        )
+    return bits, keep
+
+
+def tag_stages(columns: Mapping[str, Sequence[str]]) -> list[tuple[str, ...]]:
+    """Which columns of tags are learned together, one after the other: parts of speech with the other tags if
+    there are few pairs of them; features before tags that say more than they do."""
+    there = [name for name in TAG_COLUMNS if any(value != EMPTY for value in columns[name])]
+    if not there:
+        return []
+    if {"upos", "xpos"} <= set(there):
+        pairs = set(zip(columns["upos"], columns["xpos"], strict=True))
+        if len(pairs) <= MOST_JOINT:
+            return [("upos", "xpos"), *[(name,) for name in there if name == "feats"]]
+    order = [name for name in ("upos", "feats", "xpos") if name in there]
+    return [(name,) for name in order]
+
+
+def has_lemmas(document: Document) -> bool:
+    """Whether a treebank has lemmas."""
+    return any(word.lemma != EMPTY for word in document.words)
+
+
+def has_trees(document: Document) -> bool:
+    """Whether a treebank has heads."""
+    return any(word.head is not None for word in document.words)
+
+
+def split_settings(given: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Settings `part.name` by part; an error for those of no part."""
+    found: dict[str, dict[str, Any]] = {}
+    for full, value in given.items():
+        part, dot, name = full.partition(".")
+        if not dot or part not in (*PARTS, f"{TAGS}-2", f"{TAGS}-3"):
+            hint = suggestion(part, PARTS)
+            raise SettingsError(
+                f"setting '{full}': a pipeline's settings are those of a part, such as tags.passes. {hint}"
+            )
+        found.setdefault(part, {})[name] = value
+    return found

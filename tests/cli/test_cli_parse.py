@@ -1,0 +1,206 @@
+"""Pipelines on the command line: train --task ud, parse, eval, inspect, shrink, calibrate, models."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from cli_world import Run, Shell
+
+import marginalia as mg
+from invented_treebank import treebank
+from marginalia.cli import main
+
+QUICK = ["--set", "tags.passes=3", "--set", "tags.shuffle-average=1", "--set", "parser.passes=3", "-q"]
+TEXT = "The dog doesn't see the cats. Anna liked the house!\n\nDr. moved the book."
+
+
+@pytest.fixture(scope="session")
+def bank(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with train.conllu, dev.conllu and the pipeline p.mg."""
+    folder = tmp_path_factory.mktemp("bank")
+    (folder / "train.conllu").write_text(treebank(120))
+    (folder / "dev.conllu").write_text(treebank(30, seed=2))
+    (folder / "story.txt").write_text(TEXT)
+    words = ["train", f"{folder}/train.conllu", "--dev", f"{folder}/dev.conllu", "--task", "ud"]
+    assert main([*words, "-o", f"{folder}/p.mg", *QUICK]) == 0
+    return folder
+
+
+def test_train_tells_of_each_part(run: Run, bank: Path, tmp_path: Path) -> None:
+    words = ["train", bank / "train.conllu", "--task", "ud", "-o", tmp_path / "p.mg", *QUICK[:-1], "--json"]
+    code, out, err = run(*words)
+    found = json.loads(out)
+    assert code == 0
+    assert list(found["parts"]) == ["tokens", "multiword", "tags", "tags-2", "lemmas", "parser"]
+    assert all(f"{part}:" in err for part in found["parts"])
+    assert "jack-knifing: fold 5/5" in err
+
+
+def test_raw_text_becomes_conllu(run: Run, bank: Path, tmp_path: Path) -> None:
+    code, out, err = run("parse", bank / "p.mg", bank / "story.txt")
+    assert (code, err) == (0, "")
+    (tmp_path / "out.conllu").write_text(out)
+    document = mg.read_conllu(tmp_path / "out.conllu")
+    assert document.text == TEXT
+    assert [s.sent_id for s in document] == ["1", "2", "3"]
+    assert [s.newpar for s in document] == ["", None, ""]
+    assert run("parse", bank / "p.mg", "--text", TEXT) == (0, out, "")
+    assert run("parse", bank / "p.mg", bank / "story.txt", "--threads", 2)[1] == out
+    code, ranged, _ = run("parse", bank / "p.mg", "--text", TEXT, "--ranges")
+    assert "TokenRange=4:7" in ranged
+
+
+def test_standard_input_is_parsed(shell: Shell, bank: Path) -> None:
+    done = shell("parse", bank / "p.mg", input=TEXT.encode())
+    assert done.returncode == 0
+    assert done.stdout.decode() == shell("parse", bank / "p.mg", bank / "story.txt").stdout.decode()
+    broken = shell("parse", bank / "p.mg", input=b"fine\n\xff\n")
+    assert broken.returncode == 1
+    assert b"<stdin>:2: found byte 0xFF, expected UTF-8 text" in broken.stderr
+
+
+@pytest.mark.parametrize("to", ["tree", "json", "html", "svg"])
+def test_other_forms(run: Run, bank: Path, to: str) -> None:
+    code, out, _ = run("parse", bank / "p.mg", bank / "story.txt", "--to", to)
+    assert code == 0
+    assert "Anna" in out
+    if to == "json":
+        assert len(json.loads(out)["sentences"]) == 3
+
+
+def test_given_tokens_stay(run: Run, bank: Path) -> None:
+    gold = mg.read_conllu(bank / "dev.conllu")
+    code, out, _ = run("parse", bank / "p.mg", bank / "dev.conllu", "--given", "tokens,tags")
+    assert code == 0
+    rows = [
+        line.split("\t") for line in out.splitlines() if line[:1].isdigit() and "-" not in line.split("\t")[0]
+    ]
+    assert [(row[1], row[3], row[4]) for row in rows] == [(w.form, w.upos, w.xpos) for w in gold.words]
+    assert run("parse", bank / "p.mg", bank / "dev.conllu", "--given", "nothing")[0] == 1
+
+
+def test_the_best_trees_stand_one_behind_the_other(run: Run, bank: Path) -> None:
+    code, out, _ = run("parse", bank / "p.mg", "--text", "The dog saw the cats.", "--nbest", 2)
+    assert code == 0
+    assert out.count("# score = ") == 2
+    assert out.count("# text = ") == 2
+
+
+def test_eval_gives_the_table_of_conll_2018(run: Run, bank: Path) -> None:
+    code, out, _ = run("eval", bank / "p.mg", bank / "dev.conllu")
+    assert code == 0
+    assert [line.split()[0] for line in out.splitlines()[2:8]] == [
+        "Tokens", "Sentences", "Words", "UPOS", "XPOS", "UFeats",
+    ]  # fmt: skip
+    code, out, _ = run("eval", bank / "p.mg", bank / "dev.conllu", "--given", "tokens,tags", "--json")
+    metrics = json.loads(out)["metrics"]
+    assert metrics["UPOS"]["f1"] == metrics["Words"]["f1"] == 100
+    assert run("eval", bank / "p.mg", bank / "dev.conllu", "--confusion")[0] == 2
+
+
+def test_inspect_shows_parts(run: Run, bank: Path) -> None:
+    code, out, _ = run("inspect", bank / "p.mg")
+    assert code == 0
+    assert "a pipeline of 6 parts" in out
+    assert "table lexicon" in out
+    assert json.loads(run("inspect", bank / "p.mg", "--json")[1])["parts"]["tags"]["label"] == "upos+xpos"
+    assert "NOUN NN" in run("inspect", bank / "p.mg", "--part", "tags")[1]
+    assert run("inspect", bank / "p.mg", "--part", "tagger")[0] == 1
+
+
+def test_one_part_anew_and_a_model_added(run: Run, bank: Path, model: Path, tmp_path: Path) -> None:
+    words = [
+        "train",
+        bank / "train.conllu",
+        "--task",
+        "ud",
+        "--start",
+        bank / "p.mg",
+        "-o",
+        tmp_path / "q.mg",
+    ]
+    code, out, _ = run(*words, "--part", "lemmas", "-q", "--json")
+    assert code == 0
+    assert list(json.loads(out)["parts"]) == ["tokens", "multiword", "tags", "tags-2", "lemmas", "parser"]
+    code, out, _ = run(*words, "--part", "lemmas", "--add", f"chunks={model}", "-q", "--json")
+    assert list(json.loads(out)["parts"])[-1] == "chunks"
+    assert "chunks=B-" in run("parse", tmp_path / "q.mg", "--text", "The dog sees the cat.")[1]
+
+
+def test_shrink_and_calibrate(run: Run, bank: Path, tmp_path: Path) -> None:
+    size = (bank / "p.mg").stat().st_size * 9 // 10
+    words = [
+        "shrink",
+        bank / "p.mg",
+        "--target",
+        size,
+        "--dev",
+        bank / "dev.conllu",
+        "-o",
+        tmp_path / "s.mg",
+        "-q",
+    ]
+    assert run(*words)[0] == 0
+    assert (tmp_path / "s.mg").stat().st_size <= size
+    code, out, _ = run("calibrate", bank / "p.mg", bank / "dev.conllu", "-o", tmp_path / "c.mg", "-q")
+    assert code == 0
+    assert "tags: temperature" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["tag", "p.mg"], "pipeline of several models"),
+        (["parse", "p.mg", "--text", "x", "--given", "tokens"], "--text is raw text"),
+        (["parse", "nowhere.mg", "--text", "x"], "cannot read the model"),
+        (
+            ["train", "train.conllu", "--task", "ud", "-o", "x.mg", "--learner", "crf"],
+            "--task ud trains several",
+        ),
+        (["train", "train.conllu", "--task", "pos", "-o", "x.mg", "--part", "tags"], "are for --task ud"),
+        (["train", "train.conllu", "--task", "ud", "-o", "x.mg", "--part", "tagger"], "part: found 'tagger'"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(
+    run: Run, bank: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], message: str
+) -> None:
+    monkeypatch.chdir(bank)
+    code, _, err = run(*words)
+    assert code in (1, 2)
+    assert message in err
+
+
+def test_ctrl_c_keeps_the_parts_that_are_done(bank: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "marginalia", "train", f"{bank}/train.conllu", "--task", "ud"]
+    command += ["-o", f"{tmp_path}/p.mg", "--set", "tags.passes=100000", "--set", "tags.shuffle-average=1"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL) as process:
+        assert process.stderr is not None
+        for line in process.stderr:
+            if line.startswith(b"tags:"):
+                break
+        process.stderr.readline()
+        process.send_signal(signal.SIGINT)
+        rest = process.stderr.read()
+        assert process.wait(60) == 130, rest
+    pipeline = mg.load(f"{tmp_path}/p.mg")
+    assert list(pipeline.bundle.parts) == ["tokens", "multiword", "tags"]  # type: ignore[attr-defined]
+
+
+def test_models_are_listed(run: Run) -> None:
+    code, out, _ = run("models", "--json")
+    assert code == 0
+    for model in json.loads(out)["models"]:
+        assert model["licence"]
+        assert mg.load(model["name"])
+
+
+def test_a_long_text_is_parsed_in_parts(shell: Shell, bank: Path, tmp_path: Path) -> None:
+    (tmp_path / "long.txt").write_text((TEXT + "\n\n") * 3000)
+    done = shell("parse", bank / "p.mg", tmp_path / "long.txt", "-o", tmp_path / "out.conllu")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "out.conllu").read_text().count("# sent_id") == 9000

@@ -1,0 +1,280 @@
+"""Pipelines from a small treebank: trained, saved, used, re-trained, made small, damaged."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import pickle
+import random
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import marginalia as mg
+from invented_treebank import treebank
+from marginalia.corpus.document_reader import read_conllu
+from marginalia.decode.pipeline import Pipeline
+from marginalia.kinds.pipelines import evaluate_pipeline
+from marginalia.learn.pipeline import PipelineTraining, train_pipeline
+from marginalia.learn.pipeline.folds import fold_bounds
+from marginalia.learn.pipeline.plan import tag_stages
+
+QUICK = {"tags.passes": 3, "tags.shuffle-average": 1, "tokens.passes": 4, "parser.passes": 4}
+TRAIN, DEV = treebank(150), treebank(40, seed=2)
+
+
+def document(text: str) -> mg.Document:
+    return read_conllu(io.BytesIO(text.encode()))
+
+
+@pytest.fixture(scope="module")
+def pipeline() -> Pipeline:
+    return train_pipeline(document(TRAIN), document(DEV), settings=QUICK)
+
+
+def test_raw_text_becomes_what_the_treebank_has(pipeline: Pipeline) -> None:
+    report = evaluate_pipeline(pipeline, document(DEV))
+    least = {
+        "Tokens": 99,
+        "Sentences": 95,
+        "Words": 99,
+        "UPOS": 97,
+        "XPOS": 95,
+        "UFeats": 95,
+        "Lemmas": 97,
+        "LAS": 85,
+    }
+    assert {name: report[name].f1 for name in least if report[name].f1 < least[name]} == {}
+    assert pipeline.columns == ("lemma", "upos", "xpos", "feats", "head", "deprel")
+
+
+def test_words_and_sentences_know_their_place(pipeline: Pipeline) -> None:
+    text = "The dog doesn't see Anna!  It\nmoved.\n\n \nDr. Bert liked   the\ttrees.\n"
+    parsed = pipeline.parse(text)
+    assert parsed.text == text
+    for sentence in parsed.sentences:
+        assert sentence.text == text[sentence.start : sentence.end]
+        for token in sentence.tokens:
+            assert text[token.start : token.end] == token.form
+        assert sum(word.head == 0 for word in sentence.words) == 1
+    assert [w.form for w in parsed.words if 4 < w.start < 14] == ["does", "n't"]
+    again = document(parsed.to_conllu())
+    assert again.text == text
+    assert again.to_conllu() == parsed.to_conllu()
+
+
+@pytest.mark.parametrize(
+    "text", ["", " \n\n ", "x", "\u200b", "a" * 9000, "ab " * 3000, "…\u0301 🎉\u3000あ", "\x07 b"]
+)
+def test_any_text_gets_trees(pipeline: Pipeline, text: str) -> None:
+    parsed = pipeline.parse(text)
+    covered = {
+        i for token in (t for s in parsed.sentences for t in s.tokens) for i in range(token.start, token.end)
+    }
+    assert {i for i, char in enumerate(text) if not char.isspace()} == {
+        i for i in covered if not text[i].isspace()
+    }
+    for sentence in document(
+        parsed.to_conllu()
+    ).sentences:  # the reader checks that heads are those of a tree
+        assert sum(word.head == 0 for word in sentence.words) == 1
+
+
+def test_many_texts_on_threads_are_as_one_by_one(pipeline: Pipeline) -> None:
+    texts = [document(treebank(3, seed=seed)).text for seed in range(30)]
+    together = pipeline.parse_all(texts, threads=2)
+    assert [d.to_conllu() for d in together] == [pipeline.parse(text).to_conllu() for text in texts]
+
+
+def test_parts_of_a_long_text_go_on_in_numbers_and_offsets(pipeline: Pipeline) -> None:
+    text = "\n\n".join(document(treebank(6, seed=seed)).text for seed in range(8))
+    parts = list(pipeline.parse_parts(io.BytesIO(text.encode()), threads=2, part=200))
+    assert len(parts) > 2
+    assert "".join(part.text for part in parts) == text
+    assert [part.start for part in parts] == [text.index(part.text) for part in parts]
+    whole = pipeline.parse(text)
+    assert [w.fields()[:8] for part in parts for w in part.words] == [w.fields()[:8] for w in whole.words]
+    assert [s.sent_id for part in parts for s in part.sentences] == [s.sent_id for s in whole.sentences]
+    assert sum(s.newdoc is not None for part in parts for s in part.sentences) == 1
+
+
+def test_given_tokens_and_tags_stay_with_all_that_is_beside_them(pipeline: Pipeline) -> None:
+    text = (
+        "# sent_id = x\n# note = kept\n1\tThe\t_\tDET\tDT\t_\t_\t_\t2:det\tA=1\n"
+        "2\tdog\t_\tVERB\tVB\t_\t_\t_\t_\t_\n"
+        "2.1\tnode\t_\t_\t_\t_\t_\t_\t2:dep\t_\n3\tsees\t_\tX\t_\tF=1\t_\t_\t_\t_\n\n"
+    )
+    kept = list(pipeline.annotate(document(text).sentences, ("tokens", "tags")))
+    rows = [line.split("\t") for line in kept[0].to_conllu().splitlines() if line and line[0] != "#"]
+    assert [row[3] for row in rows] == ["DET", "VERB", "_", "X"]
+    assert rows[3][5] == "F=1"
+    assert rows[0][8:] == ["2:det", "A=1"]
+    assert rows[2][0] == "2.1"
+    assert kept[0].comments == ["# sent_id = x", "# note = kept"]
+    assert all(row[6].isdigit() for row in rows if "." not in row[0])
+    predicted = list(pipeline.annotate(document(text).sentences, ("tokens",)))
+    assert [word.upos for word in predicted[0].words][:2] == ["DET", "NOUN"]
+    with pytest.raises(mg.SettingsError, match="'words'"):
+        list(pipeline.annotate([], ("words",)))
+
+
+def test_the_k_best_trees_are_trees_with_falling_scores(pipeline: Pipeline) -> None:
+    parsed = pipeline.parse("The dog saw the cats. Anna liked the house.")
+    ranked = parsed.nbest(3)
+    assert 1 < len(ranked) <= 3
+    heads = [tuple(w.head for w in d.words) for d in ranked]
+    assert heads[0] == tuple(w.head for w in parsed.words)
+    for first, second in pairwise(ranked):
+        for a, b in zip(first.sentences, second.sentences, strict=True):
+            assert float(a.comment("score") or 0) >= float(b.comment("score") or 0)
+    with pytest.raises(mg.SettingsError, match="k: found 0"):
+        parsed.nbest(0)
+
+
+def test_a_word_is_explained_by_the_parts(pipeline: Pipeline) -> None:
+    explained = pipeline.parse("The dog saw the cats.").explain(1)
+    tags = explained["tags"]
+    assert tags.chosen.labels[1] == "NOUN NN"
+    assert tags.other.labels[1] != "NOUN NN"
+    assert tags.reasons
+    assert explained["parser"].reasons
+
+
+def test_a_file_and_a_pickle_are_the_same_pipeline(pipeline: Pipeline, tmp_path: Path) -> None:
+    pipeline.save(tmp_path / "p.mg")
+    loaded: Any = mg.load(tmp_path / "p.mg")
+    assert isinstance(loaded, Pipeline)
+    assert loaded.to_bytes() == pipeline.to_bytes()
+    assert pickle.loads(pickle.dumps(pipeline)).to_bytes() == pipeline.to_bytes()
+    with pytest.raises(mg.ModelError, match="pipeline of several models"):
+        mg.Tagger.load(tmp_path / "p.mg")
+
+
+def test_training_is_deterministic_whatever_the_threads() -> None:
+    one = train_pipeline(document(treebank(40)), settings=QUICK)
+    two = train_pipeline(document(treebank(40)), settings=QUICK, threads=2)
+    assert one.to_bytes() == two.to_bytes()
+
+
+def test_damaged_files_are_refused(pipeline: Pipeline) -> None:
+    data, rng = pipeline.to_bytes(), random.Random(1)
+    for end in [0, 7, 8, 100, *(rng.randrange(len(data)) for _ in range(20))]:
+        with pytest.raises(mg.ModelError):
+            Pipeline.from_bytes(data[:end])
+    for _ in range(60):
+        damaged = bytearray(data)
+        damaged[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
+        with contextlib.suppress(mg.ModelError):
+            assert Pipeline.from_bytes(bytes(damaged)).to_bytes() == data
+
+
+def test_one_part_is_trained_anew_and_the_others_stay(pipeline: Pipeline) -> None:
+    newer = train_pipeline(
+        document(TRAIN),
+        document(DEV),
+        parts=["parser"],
+        start=pipeline,
+        settings=QUICK | {"parser.passes": 1},
+    )
+    assert list(newer.bundle.parts) == list(pipeline.bundle.parts)
+    for name, part in pipeline.bundle.parts.items():
+        same = part.metadata() == newer.bundle.parts[name].metadata()
+        assert same == (name != "parser"), name
+
+
+def test_columns_that_a_treebank_lacks_are_not_predicted() -> None:
+    bare = document(treebank(60, text=False, lemmas=False))
+    for word in bare.words:
+        word.xpos = word.feats = "_"
+    made = train_pipeline(bare, settings=QUICK)
+    assert made.columns == ("upos", "head", "deprel")
+    report = evaluate_pipeline(made, document(DEV), ("tokens",))
+    assert report.scores["XPOS"] is None
+    assert report.scores["Lemmas"] is None
+    assert report["UPOS"].f1 > 80
+    assert {word.lemma for word in made.parse("The dog sees the cat.").words} == {"_"}
+
+
+def test_an_added_model_labels_words_in_misc(pipeline: Pipeline) -> None:
+    sentences = [
+        mg.Sentence(
+            {"word": [w.form for w in s], "label": ["B-PER" if w.upos == "PROPN" else "O" for w in s]}
+        )
+        for s in document(TRAIN)
+    ]
+    entities: Any = mg.train(sentences, label="label", passes=3)
+    training = PipelineTraining(
+        document(TRAIN), parts=["lemmas"], start=pipeline.bundle, add={"entities": entities.saved}
+    )
+    parsed = Pipeline(training.finish()).parse("Anna saw the dog.")
+    assert [w.misc_value("entities") for w in parsed.words] == ["B-PER", None, None, None, None]
+    with pytest.raises(mg.SettingsError, match="that no part has"):
+        PipelineTraining(document(TRAIN), add={"tags": entities.saved})
+
+
+def test_stopping_keeps_the_parts_that_are_done() -> None:
+    training = PipelineTraining(document(treebank(40)), settings=QUICK)
+    for record in training:
+        if record.part == "tags":
+            break
+    parts = training.bundle().parts
+    assert list(parts)[:2] == ["tokens", "multiword"]
+    assert "parser" not in parts
+    assert Pipeline(training.bundle()).parse("The dog sees the cat.").sentences
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [({"passes": 3}, "those of a part"), ({"taggs.passes": 3}, "'tags'"), ({"tags.pases": 3}, "'passes'"),
+     ({"tags.bits": 7}, "bits")],
+)  # fmt: skip
+def test_wrong_settings_are_refused(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(mg.SettingsError, match=message):
+        train_pipeline(document(treebank(20)), settings=settings)
+
+
+def test_a_pipeline_is_made_smaller_and_calibrated(pipeline: Pipeline) -> None:
+    from marginalia.learn.pipeline.calibrating import calibrated_pipeline
+
+    size = len(pipeline.to_bytes())
+    shrunk = mg.shrink(pipeline, target=size * 9 // 10)
+    assert len(shrunk.model.to_bytes()) <= size * 9 // 10
+    assert shrunk.model.parse("The dog sees the cat.").words[1].upos == "NOUN"
+    calibrated = calibrated_pipeline(pipeline, document(DEV))
+    assert calibrated.bundle.parts["tags"].calibration["temperature"] > 0
+    assert calibrated.bundle.parts["parser"].calibration["temperature"] > 0
+
+
+def test_folds_are_stretches_of_like_size() -> None:
+    assert fold_bounds([1] * 10, 5) == [(0, 2), (2, 4), (4, 6), (6, 8), (8, 10)]
+    assert fold_bounds([100, 1, 1], 3) == [(0, 1), (1, 2), (2, 3)]
+    assert fold_bounds([5], 5) == [(0, 1)]
+
+
+def test_tags_are_learned_together_if_there_are_few_pairs() -> None:
+    few = {"upos": ["A", "B"], "xpos": ["a", "b"], "feats": ["_", "F=1"]}
+    assert tag_stages(few) == [("upos", "xpos"), ("feats",)]
+    many = {"upos": ["A"] * 200, "xpos": [str(i) for i in range(200)], "feats": ["F=1"] * 200}
+    assert tag_stages(many) == [("upos",), ("feats",), ("xpos",)]
+    assert tag_stages({"upos": ["_"], "xpos": ["_"], "feats": ["_"]}) == []
+
+
+def test_text_without_blanks_is_cut_by_characters_and_known_tokens() -> None:
+    words, rng = ["猫", "犬", "が", "を", "見る", "走る", "本", "読む", "図書館", "で"], random.Random(3)
+    text = ""
+    for _ in range(80):
+        chosen = [*rng.choices(words, k=rng.randrange(2, 6)), "。"]
+        rows = (
+            f"{i}\t{w}\t_\tX\t_\t_\t{int(i > 1)}\t{'dep' if i > 1 else 'root'}\t_\t_"
+            for i, w in enumerate(chosen, 1)
+        )
+        text += "\n".join(rows) + "\n\n"
+    made = train_pipeline(document(text), parts=["tokens", "tags"])
+    assert "図書館" in made.bundle.tables["tokens"]
+    parsed = made.parse("猫が図書館で本を読む。犬が走る。")
+    assert [[w.form for w in s] for s in parsed] == [
+        ["猫", "が", "図書館", "で", "本", "を", "読む", "。"],
+        ["犬", "が", "走る", "。"],
+    ]

@@ -1,0 +1,116 @@
+"""Make the built-in models from treebanks: python tools/make_models.py FOLDER [NAME …]
+
+FOLDER has ud-english-ewt/ and ud-japanese-gsd/ with train.conllu, dev.conllu and test.conllu. Each model is
+trained with few features, shrunk on dev data to at most 4 MB, scored once on test data, and written to
+src/marginalia/data/models/ with its scores and licence. The same treebanks give the same bytes.
+"""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from marginalia.corpus.document_reader import read_conllu
+from marginalia.decode.pipeline import Pipeline
+from marginalia.deploy.shrink_pipeline import shrink_pipeline
+from marginalia.kinds.pipelines import evaluate_pipeline
+from marginalia.learn.pipeline import PartProgress, train_pipeline
+from marginalia.model.built_in import FOLDER
+
+MOST_BYTES = 4_000_000
+SHOWN = ("Tokens", "Sentences", "Words", "UPOS", "XPOS", "UFeats", "Lemmas", "UAS", "LAS")
+
+
+@dataclass(frozen=True)
+class Source:
+    """What a built-in model is made of."""
+
+    folder: str
+    language: str
+    treebank: str
+    attribution: str
+    settings: dict[str, Any] = field(default_factory=dict)
+
+
+# Features that were seen once are left out: most of the bytes, little of the scores.
+COMPACT = {
+    "tokens.cutoff": 2,
+    "multiword.cutoff": 2,
+    "tags.cutoff": 2,
+    "tags-2.cutoff": 2,
+    "lemmas.cutoff": 2,
+    "parser.cutoff": 2,
+    **{f"{part}.keep": 0 for part in ("tokens", "multiword", "tags", "tags-2", "lemmas", "parser")},
+    **{f"{part}.bits": 32 for part in ("tokens", "multiword", "tags", "tags-2", "lemmas", "parser")},
+}
+MODELS = {
+    "en": Source(
+        "ud-english-ewt",
+        "English",
+        "UD English EWT 2.16",
+        "Universal Dependencies contributors; Silveira et al. 2014",
+        COMPACT,
+    ),
+    "ja": Source(
+        "ud-japanese-gsd",
+        "Japanese",
+        "UD Japanese GSD 2.8",
+        "Universal Dependencies contributors; Asahara et al. 2018",
+        COMPACT,
+    ),
+}
+
+
+def make(name: str, source: Source, folder: Path, threads: int) -> Pipeline:
+    """Train, shrink and score a model."""
+    train, dev, test = (
+        read_conllu(folder / source.folder / f"{part}.conllu") for part in ("train", "dev", "test")
+    )
+    whole = train_pipeline(train, dev, settings=source.settings, threads=threads, on_progress=_say)
+    shrunk: Pipeline = shrink_pipeline(whole, MOST_BYTES - 4096, dev, threads=threads).model
+    about = {
+        "language": source.language,
+        "treebank": source.treebank,
+        "licence": "CC BY-SA 4.0",
+        "attribution": source.attribution,
+        "scores": {
+            "raw text": _scores(shrunk, test, ()),
+            "given tokens": _scores(shrunk, test, ("tokens",)),
+        },
+    }
+    bundle = replace(shrunk.bundle, about=shrunk.bundle.about | about).without_names()
+    return Pipeline(bundle)
+
+
+def _scores(pipeline: Pipeline, gold: Any, given: tuple[str, ...]) -> dict[str, float]:
+    report = evaluate_pipeline(pipeline, gold, given)
+    return {name: round(report[name].f1, 2) for name in SHOWN if report.scores[name] is not None}
+
+
+def _say(record: PartProgress) -> None:
+    if record.progress is None or record.progress.finished:
+        dev = "" if record.progress is None else f"pass {record.progress.number}  dev {record.progress.dev}"
+        print(f"  {record.part}: {record.note}{dev}", flush=True)
+
+
+def main() -> None:
+    """Make the models that were named, or all."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("folder", type=Path, help="the folder of treebanks")
+    parser.add_argument("names", nargs="*", choices=[[], *MODELS], help="en, ja (default: all)")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--output", type=Path, default=FOLDER, help="where the files go")
+    args = parser.parse_args()
+    for name in args.names or MODELS:
+        made = make(name, MODELS[name], args.folder, args.threads)
+        made.save(args.output / f"{name}.mg")
+        size = (args.output / f"{name}.mg").stat().st_size
+        print(f"{name}: {size:,} bytes, {made.bundle.about['scores']}")
+        if size > MOST_BYTES:
+            raise SystemExit(f"{name}: found {size:,} bytes, expected at most {MOST_BYTES:,}")
+
+
+if __name__ == "__main__":
+    main()
