@@ -39,7 +39,7 @@ RECIPES: dict[str, PartRecipe] = {
     MULTIWORD: PartRecipe("ud-multiword", "arow", settings={"passes": 6, "patience": 0}),
     TAGS: PartRecipe(
         "ud-tags",
-        settings={"passes": 8, "dropout": "values:0.1", "shuffle-average": 4, "patience": 0},
+        settings={"passes": 8, "cutoff": 2, "dropout": "values:0.1", "shuffle-average": 4, "patience": 0},
         light={"passes": 5, "shuffle-average": 1},
         keep=2_300_000,
     ),
@@ -51,7 +51,9 @@ RECIPES: dict[str, PartRecipe] = {
         keep=1_000_000,
     ),
     LEMMAS: PartRecipe("ud-lemmas", "arow", settings={"passes": 6, "r": 10.0, "patience": 0}),
-    PARSER: PartRecipe("trees", structure="trees", settings={"passes": 8, "patience": 0}, keep=3_000_000),
+    PARSER: PartRecipe(
+        "trees", structure="trees", settings={"passes": 8, "cutoff": 2, "patience": 0}, keep=3_000_000
+    ),
 }
 _KEPT = ("bits", "keep")
 PARTS = (TOKENS, MULTIWORD, TAGS, LEMMAS, PARSER)
