@@ -32,25 +32,25 @@ class PartRecipe:
     keep: int = 500_000
 
 
+# Labels of characters and words as they are, and no pass too few.
+_LABELS = {"scheme": "none", "patience": 0}
 RECIPES: dict[str, PartRecipe] = {
-    TOKENS: PartRecipe(
-        "ud-characters", "arow", settings={"passes": 8, "r": 10.0, "patience": 0}, keep=250_000
-    ),
-    MULTIWORD: PartRecipe("ud-multiword", "arow", settings={"passes": 6, "patience": 0}),
+    TOKENS: PartRecipe("ud-characters", "arow", settings={"passes": 8, "r": 10.0, **_LABELS}, keep=250_000),
+    MULTIWORD: PartRecipe("ud-multiword", "arow", settings={"passes": 6, **_LABELS}),
     TAGS: PartRecipe(
         "ud-tags",
-        settings={"passes": 8, "cutoff": 2, "dropout": "values:0.1", "shuffle-average": 4, "patience": 0},
+        settings={"passes": 8, "cutoff": 2, "dropout": "values:0.1", "shuffle-average": 4, **_LABELS},
         light={"passes": 5, "shuffle-average": 1},
         keep=2_300_000,
     ),
     f"{TAGS}-2": PartRecipe(
         "ud-features",
         "arow",
-        settings={"passes": 6, "r": 10.0, "patience": 0},
+        settings={"passes": 6, "r": 10.0, **_LABELS},
         light={"passes": 4},
         keep=1_000_000,
     ),
-    LEMMAS: PartRecipe("ud-lemmas", "arow", settings={"passes": 6, "r": 10.0, "patience": 0}),
+    LEMMAS: PartRecipe("ud-lemmas", "arow", settings={"passes": 6, "r": 10.0, **_LABELS}),
     PARSER: PartRecipe(
         "trees", structure="trees", settings={"passes": 8, "cutoff": 2, "patience": 0}, keep=3_000_000
     ),
@@ -71,8 +71,7 @@ def recipe_for(
     """The recipe of a part with the settings that a user gave for it; with very many `labels` it has no
     transitions."""
     own = part_recipe(name)
-    settings = {"names": False, **({"scheme": "none"} if own.structure == "chain" else {})}
-    settings |= own.settings | dict(given.get(name, {})) | (own.light if light else {})
+    settings = {"names": False} | own.settings | dict(given.get(name, {})) | (own.light if light else {})
     settings = {key: value for key, value in settings.items() if key not in _KEPT}
     learner = str(settings.pop("learner", own.learner))
     usual = f"{own.features}-many" if name.startswith(TAGS) and labels > _MOST_EDGES else own.features
