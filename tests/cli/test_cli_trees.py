@@ -45,3 +45,31 @@ def test_the_k_best_trees_stand_one_behind_the_other(run: Run, bank: Path, tmp_p
     told = [line for line in out.splitlines() if line.startswith(("# rank", "# score"))]
     assert told == [line for pair in ranks for line in pair]
     assert run("tag", bank / "p.mg", bank / "dev.conllu", "--nbest", 3, "--threads", 2)[1] == out
+
+
+def test_a_tree_is_corrected_and_taken_back(run: Run, bank: Path, tmp_path: Path) -> None:
+    lines = (bank / "dev.conllu").read_text().split("\n\n")
+    rows = [line.split("\t") for line in lines[0].splitlines() if line[:1].isdigit() and "-" not in line[:3]]
+    for number, row in enumerate(rows):  # each word hangs on the one before
+        row[6:8] = [str(number), "root" if number == 0 else "dep"]
+    (tmp_path / "right.conllu").write_text("\n".join("\t".join(row) for row in rows) + "\n\n")
+    shown = run("tag", bank / "p.mg", tmp_path / "right.conllu")[1]
+    code, out, err = run("fix", bank / "p.mg", "--input", tmp_path / "right.conllu", "-o", tmp_path / "f.mg")
+    assert (code, err) == (0, "")
+    assert "new labels: dep" in out
+    assert f"dep:{len(rows) - 1}" in out
+    fixed = run("tag", tmp_path / "f.mg", tmp_path / "right.conllu")[1]
+    assert [line.split("\t")[6:8] for line in fixed.splitlines() if line] == [row[6:8] for row in rows]
+    assert fixed != shown
+    words = ["fix", bank / "p.mg", "--input", bank / "dev.conllu", "--sentence", 2]
+    code, out, _ = run(*words, "--check", bank / "dev.conllu")
+    assert code == 0
+    assert "checked 8 sentences" in out
+    assert "correction" in run("fix", tmp_path / "f.mg", "--undo", "-o", tmp_path / "u.mg")[1]
+    assert (tmp_path / "u.mg").read_bytes() == (bank / "p.mg").read_bytes()
+
+
+def test_trees_are_no_labels_of_a_text(run: Run, bank: Path) -> None:
+    code, _, err = run("fix", bank / "p.mg", "the dog", "--labels", "det root")
+    assert code == 2
+    assert "--labels: corrected trees are sentences of a CoNLL-U file: --input FILE" in err
