@@ -228,6 +228,14 @@ class RerankModel(TrainableModel, Reranker):
 class ParseModel(TrainableModel, Parser):
     """A `Parser` that can be corrected and trained further."""
 
+    def fix(
+        self, sentence: Sentence, *, margin: float = 1.0, check: Data | None = None, threads: int = 1
+    ) -> ParseModel:
+        """The model with weights changed, as little as possible, so that it gives the tree that a sentence
+        has in its columns of heads and labels, and those of all earlier corrections too; the rest as of
+        `Model.fix`."""
+        return self.fix_all([sentence], margin=margin, check=check, threads=threads)
+
 
 _CLASSES: dict[str, type[TrainableModel]] = {
     made.kind: made for made in (Model, ClassModel, RerankModel, ParseModel)

@@ -26,6 +26,7 @@ from marginalia.corpus.blocks import pack
 from marginalia.features.compiling import compile_tree_extractor
 from marginalia.features.reading import Columns
 from marginalia.features.tree_templates import parse_tree_templates
+from marginalia.model.freezing import frozen_arrays
 
 SYSTEMS = ("arc-standard", "swap", "arc-eager", "arc-hybrid")
 LABELS = ["a", "b"]
@@ -195,6 +196,34 @@ def test_a_wide_beam_finds_the_best_of_all_trees(system: str, seed: int) -> None
         arcs = batch.best(world.weights.current, i, i + 1).tolist()
         found = tuple((arc // MOST - 1, arc % MOST) for arc in arcs)
         assert trees[found] == pytest.approx(max(trees.values()), abs=1e-4), record
+
+
+def ranked(world: World, i: int, beam: int, k: int) -> list[tuple[tuple[tuple[int, int], ...], float]]:
+    """The k best trees of a finished model with the weights of a world, with their scores."""
+    shape = _core.TreeShape(LABELS, world.system, beam, True, False, "max-violation")
+    shape.allow(world.shape.allowed)
+    arrays = frozen_arrays(world.weights.current, world.index, shape.row_width)
+    table, none = pack([Sentence(world.records[i])], ("word", "pos")).table, np.zeros(0, np.int32)
+    model = _core.TreeModel(shape, arrays)
+    found = model.ranked(world.extractor, table, 0, k, none, none, _core.TreeSpace())
+    return [
+        (tuple((arc // MOST - 1, arc % MOST) for arc in arcs.tolist()), score) for arcs, _, score in found
+    ]
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+@given(seed=st.integers(0, 10**6), k=st.integers(2, 40))
+@settings(max_examples=6)
+def test_a_wide_beam_finds_the_k_best_of_all_trees(system: str, seed: int, k: int) -> None:
+    """Trees that several derivations make come once, with the score of the best."""
+    world = World(seed, system, RICH, beam=3, longest=3).taught()
+    for i, record in enumerate(world.records):
+        trees, found = all_trees(world, i), ranked(world, i, 5000, k)
+        expected = sorted(trees.values(), reverse=True)[:k]
+        assert len({tree for tree, _ in found}) == len(found) == len(expected)
+        assert [score for _, score in found] == pytest.approx(expected, abs=1e-4), record
+        for tree, score in found:
+            assert score == pytest.approx(trees[tree], abs=1e-4)
 
 
 @given(seed=st.integers(0, 10**6))

@@ -24,7 +24,7 @@ inline constexpr std::size_t kMoves = 6, kPlainMoves = 3;
 // known labels stay when labels are added. Search knows those that may be taken as columns, move by move.
 class TreeShape {
  public:
-  enum class Update : std::uint8_t { early, max, local };
+  enum class Update : std::uint8_t { early, max };
   struct Options {
     TransitionSystem system = TransitionSystem::standard;
     std::size_t beam = 8;

@@ -212,7 +212,7 @@ class Structure(NamedTuple):
     global features, None if it cannot have them: those need labels of tokens and the exact k best outputs.
     `token_bytes` is what their search may take for each token, by the number of labels. `alternatives` are
     the settings that dev data are to choose from, most often those alone. `arrays` are what a model keeps
-    beside its weights, and `resume` takes those of a model to begin with.
+    beside its weights (`kept`: their names), and `resume` takes those of a model to begin with.
     """
 
     help: str
@@ -233,6 +233,7 @@ class Structure(NamedTuple):
     alternatives: Callable[[Any], list[Settings]] = lambda own: [own]
     arrays: Callable[[Any], dict[str, npt.NDArray[Any]]] = lambda training: {}
     resume: Callable[[Any, SavedModel], None] = lambda training, saved: None
+    kept: tuple[str, ...] = ()
 
     @property
     def settings(self) -> tuple[Setting, ...]:
@@ -303,5 +304,6 @@ STRUCTURES: dict[str, Structure] = {
         kind="trees",
         arrays=trees.arrays_of,
         resume=trees.resume,
+        kept=(trees.ACTIONS,),
     ),
 }

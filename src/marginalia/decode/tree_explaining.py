@@ -15,9 +15,7 @@ from marginalia.corpus.tree_answers import MOST_LABELS
 from marginalia.decode.trees import GivenTree, TreeDecoder
 from marginalia.errors import DataError, SettingsError
 from marginalia.model import SavedModel
-
-_PLAIN = ("shift", "reduce", "swap")
-_LABELLED = ("left", "right", "root")
+from marginalia.model.outputs import action_name
 
 
 @dataclass(frozen=True)
@@ -128,11 +126,9 @@ def _reasons(
     for sign, taken in ((1.0, actions), (-1.0, others)):
         for term in decoder.action_terms(block, 0, taken):
             sums["".join(term.texts), term.action] += sign * term.weight
-    found = [ArcReason(name, _shown(action, saved), value) for (name, action), value in sums.items() if value]
+    found = [
+        ArcReason(name, action_name(action, saved.labels), value)
+        for (name, action), value in sums.items()
+        if value
+    ]
     return sorted(found, key=lambda reason: (-abs(reason.difference), reason.feature, reason.action))
-
-
-def _shown(action: int, saved: SavedModel) -> str:
-    if action < len(_PLAIN):
-        return _PLAIN[action]
-    return f"{_LABELLED[(action - 3) % 3]} {saved.labels[(action - 3) // 3]}"

@@ -90,6 +90,7 @@ class TreeSentences:
 
     def __init__(self, rows: _core.TreeExamples) -> None:
         self.rows = rows
+        self.gold = _NONE  # the numbers of the right labels
         self._heads: list[Ids] = []
 
     def add_heads(self, heads: Ids) -> None:
@@ -185,6 +186,7 @@ class TreeTraining:
 
     def set_gold(self, examples: TreeSentences, ids: Ids, sets: npt.NDArray[np.uint8]) -> None:
         """The right trees: labels, and the heads that came with the sentences."""
+        examples.gold = ids
         labels = ids.astype(np.int32)
         if UNKNOWN in self._labels:
             labels[ids == self._labels.index(UNKNOWN)] = -1
@@ -277,6 +279,12 @@ class TreeDecoder(Decoder[_core.TreeShape]):
         """The trees that the beam ends with and their scores, best first."""
         for arcs, _, score in self.trees(block, sentence)[:k]:
             yield arcs.astype(np.uint32), score
+
+    def score(self, block: Block, sentence: int, ids: npt.ArrayLike) -> float:
+        """The score of a tree, of its best derivation that the beam finds; -inf if it finds none."""
+        arcs = np.asarray(ids, np.int32)
+        found = self.trees(block, sentence, GivenTree(arcs // MOST_LABELS, arcs % MOST_LABELS))
+        return found[0][2] if found else -np.inf
 
     def marginals(
         self, block: Block, sentence: int, arcs: Ids, temperature: float, given: GivenTree | None = None

@@ -15,6 +15,7 @@ from marginalia.corpus.batches import Batch, Layout
 from marginalia.corpus.blocks import Block
 from marginalia.decode.model import TrainedModel
 from marginalia.kinds.reader import ExampleReader
+from marginalia.model import SavedModel
 
 Ids = npt.NDArray[np.int32]
 Flags = npt.NDArray[np.bool_]
@@ -121,6 +122,23 @@ class OutputKind(ABC, Generic[M]):
     def renumbered(self, ids: Ids, numbers: Ids) -> Ids:
         """A model's outputs, if label k has the number numbers[k]."""
         return numbers[ids]
+
+    def right_outputs(self, saved: SavedModel, block: Block, ids: Ids, labels: Sequence[str]) -> Ids:
+        """What a decoder would give for a block if it is right: `ids` are numbers of labels. An error for
+        what a correction cannot ask for."""
+        return ids
+
+    def output_names(self, labels: Sequence[str], outputs: Ids) -> list[str]:
+        """Outputs of tokens in words, as reports of corrections have them."""
+        return [labels[output] for output in outputs.tolist()]
+
+    def output_label(self, name: str) -> str:
+        """The label in such a name."""
+        return name
+
+    def output_columns(self, names: Sequence[str]) -> dict[str, list[str]]:
+        """Columns of examples that such names stand for, beside the column of labels."""
+        return {}
 
     def evaluate(self, model: M, batches: Iterable[Batch], label: str, threads: int = 1) -> Scores:
         """The scores of a model on labelled batches; `label` is the column of gold outputs."""

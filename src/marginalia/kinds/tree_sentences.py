@@ -27,7 +27,7 @@ NOT_FOR_TREES = MappingProxyType(
     | {f"{verb} --dictionary": _OF_PHRASES for verb in ("tag", "eval", "explain")}
     | {
         "export": "exported programs know no trees",
-        "fix": "corrections are of labels of tokens; train the parser further with the sentence instead",
+        "fix --labels": "corrected trees are sentences of a CoNLL-U file: --input FILE (and --sentence N)",
         "explain": "`Parser.explain` compares the heads of a word; the verb is for labels of tokens",
     }
 )

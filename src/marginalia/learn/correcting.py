@@ -29,6 +29,7 @@ from marginalia.decode.segments import SegmentSettings
 from marginalia.decode.settings import SearchSettings, StructureOptions
 from marginalia.decode.structures import STRUCTURES
 from marginalia.errors import DataError, ModelError
+from marginalia.kinds import kind_of
 from marginalia.learn.run import State, rows_of_cells
 from marginalia.learn.warm import WarmStart
 from marginalia.model import SavedModel, phrases_of
@@ -98,7 +99,7 @@ def corrected(tagger: TrainedModel, source: DataSource, margin: float = 1.0) -> 
         "labels": len(saved.labels),
         "updates": updates,
         "margin": wanted,
-    }
+    } | _replaced(saved, taught)
     return with_correction(taught, record, changed), forgotten
 
 
@@ -118,6 +119,14 @@ def _check(saved: SavedModel) -> None:
         raise ModelError("the versions of the model's weights vote: it cannot be corrected (average=vote).")
 
 
+def _replaced(saved: SavedModel, taught: SavedModel) -> dict[str, Any]:
+    """What a correction changed beside weights and labels, as it was before."""
+    found: dict[str, Any] = {} if saved.row_width == taught.row_width else {"width": saved.width}
+    names = STRUCTURES[saved.structure].kept
+    changed = [n for n in names if not np.array_equal(saved.arrays[n], taught.arrays[n])]
+    return found | ({"replaced": {n: saved.arrays[n].tolist() for n in changed}} if changed else {})
+
+
 def _typical(saved: SavedModel) -> float:
     """The root mean square of all weights that are not zero; 1 if there are none."""
     weights = np.concatenate([saved.weights(), saved.arrays["constants"]]).astype(np.float64)
@@ -127,24 +136,25 @@ def _typical(saved: SavedModel) -> float:
 
 def _examples(tagger: TrainedModel, source: DataSource) -> tuple[list[LabelledExample], list[str]]:
     """The examples of a corpus, and all labels: the model's and new ones."""
-    saved, found = tagger.saved, []
+    saved, found, kind = tagger.saved, [], kind_of(tagger.saved.structure)
     settings = saved.settings_as(DataSettings)
     source = replace(source.loaded(), whole_documents=settings.whole_documents, partial=False)
     numbering = start_numbering(source, start=LabelSet(saved.labels, saved.scheme, saved.encoding))
     for block in source.blocks():
         if settings.partial:
             refuse_open(block, source.layout.label, "a correction says what is right")
-        ids, unit = numbering.add(block), source.units(block)
+        unit = source.units(block)
+        ids, names = numbering.add(block), numbering.labels
+        right = kind.right_outputs(saved, unit, ids, names)
         predicted = tagger.decoder.best(_bare(tagger, unit))
-        names = numbering.labels
         starts = unit.table.sentence_starts.tolist()
         for sentence, (first, last) in zip(unit.sentences(), pairwise(starts), strict=True):
             if first < last:
                 columns = {name: sentence.columns[name] for name in sorted(tagger.feature_columns)}
                 columns = json.loads(json.dumps(columns, sort_keys=True))  # as the file will have them
-                right = [names[i] for i in ids[first:last].tolist()]
-                own = [saved.labels[i] for i in predicted[first:last].tolist()]
-                found.append(LabelledExample(columns, right, own))
+                told = kind.output_names(names, right[first:last])
+                own = kind.output_names(saved.labels, predicted[first:last])
+                found.append(LabelledExample(columns, told, own))
     if not found:
         raise DataError("found no labelled sentences, expected at least one", file=source.name)
     return _without_doubles(found), _completed(numbering.labels, saved)
@@ -200,17 +210,19 @@ class _Teacher:
         self._index = _core.FeatureIndex(warm.has_names)
         warm.seed(self._index)
         self._known = len(self._index) + 1
-        columns = tuple(examples[0].columns)
-        extractor = kind.compile(saved.program, columns, phrases_of(saved), clusters_of(saved))
+        block = _packed(saved, examples)
+        extractor = kind.compile(saved.program, block.columns, phrases_of(saved), clusters_of(saved))
         extraction = kind.extraction(extractor, self._index, options)
         structure = kind.training(labels, saved.encoding, options, saved.program, extraction)
+        kind.resume(structure, saved)
         self._rows = extraction.examples()
-        extraction.add(self._rows, _packed(examples, columns).table, grow=True)
-        self._gold = _ids(examples, labels)
+        extraction.add(self._rows, block.table, grow=True)
+        self._gold = _ids(saved, examples, labels)
+        self._right = kind_of(saved.structure).right_outputs(saved, block, self._gold, labels)
         structure.set_gold(self._rows, self._gold, np.zeros(0, np.uint8))
         self._check_gold()
         self._batch = structure.batch(self._rows)
-        self._width = structure.row_width
+        self._width, self._beside = structure.row_width, kind.arrays(structure)
         self._before = warm.weights(self._width)
         self._table = _filled(self._index, self._width, structure.constants, self._before)
 
@@ -249,11 +261,11 @@ class _Teacher:
         """Which example the model cannot learn: at all, or in so many rounds."""
         found = self._batch.best(self._table.current, 0, len(self._examples))
         ends = np.cumsum([len(example.labels) for example in self._examples])
-        wrong = np.flatnonzero(found != self._gold)
+        wrong = np.flatnonzero(found != self._right)
         place = int(np.searchsorted(ends, wrong[0], "right")) if wrong.size else 0
         example = self._examples[place]
         here = slice(int(ends[place]) - len(example.labels), int(ends[place]))
-        other = " ".join(self._labels[i] for i in found[here].tolist())
+        other = " ".join(kind_of(self._saved.structure).output_names(self._labels, found[here]))
         whose = "this example" if place < new else "an earlier correction, which must stay right,"
         failed = f"{whose} cannot be made right" + (within if wrong.size else f" by such a margin{within}")
         why = f"{_large(example) if within else ''}: {self._text(example)}"
@@ -276,8 +288,10 @@ class _Teacher:
         frozen = frozen_arrays(self._table.current, self._index, self._width, known=self._known)
         gone = {"narrow", "wide", "edge"}
         arrays = {name: array for name, array in saved.arrays.items() if name not in gone} | frozen
-        arrays |= moved_provenance(saved, arrays["keys"], self._width)
-        return replace(saved, labels=tuple(labels), arrays=arrays), self._changed(frozen["keys"])
+        arrays |= moved_provenance(saved, arrays["keys"], self._width) | self._beside
+        width = None if saved.row_width is None else self._width
+        made = replace(saved, labels=tuple(labels), arrays=arrays, row_width=width)
+        return made, self._changed(frozen["keys"])
 
     def _changed(self, keys: npt.NDArray[np.uint64]) -> Changed:
         """The weights that are not what they were, by row and output."""
@@ -294,10 +308,11 @@ class _Teacher:
         return Changed(by_row[rows], outputs, old[moved], new[moved], added)
 
 
-def _packed(examples: Sequence[LabelledExample], columns: tuple[str, ...]) -> Block:
-    records = [Sentence(example.columns, document=n) for n, example in enumerate(examples)]
+def _packed(saved: SavedModel, examples: Sequence[LabelledExample]) -> Block:
+    kind = kind_of(saved.structure)
+    columns = [one.columns | kind.output_columns(one.labels) for one in examples]
     try:
-        return pack(records, columns)
+        return pack([Sentence(one, document=n) for n, one in enumerate(columns)], tuple(columns[0]))
     except DataError as error:
         raise ModelError(f"the examples of the model's corrections cannot be used: {error}") from error
 
@@ -309,10 +324,12 @@ def _large(example: LabelledExample) -> str:
     return f" (it has attributes with values of up to {largest:g}: bring them near 1)" * (largest > _LARGE)
 
 
-def _ids(examples: Sequence[LabelledExample], labels: Sequence[str]) -> npt.NDArray[np.int32]:
-    numbers = {label: number for number, label in enumerate(labels)}
+def _ids(
+    saved: SavedModel, examples: Sequence[LabelledExample], labels: Sequence[str]
+) -> npt.NDArray[np.int32]:
+    numbers, kind = {label: number for number, label in enumerate(labels)}, kind_of(saved.structure)
     try:
-        return np.array([numbers[label] for one in examples for label in one.labels], np.int32)
+        return np.array([numbers[kind.output_label(n)] for one in examples for n in one.labels], np.int32)
     except KeyError as error:
         raise ModelError(f"the model's corrections have the label {error}, which it does not.") from None
 
@@ -342,18 +359,23 @@ def _side_by_side(*states: State) -> tuple[npt.NDArray[np.int64], list[npt.NDArr
 
 def _check_result(taught: SavedModel, examples: Sequence[LabelledExample]) -> None:
     """The promise is kept: the model as it will be saved gives the right labels."""
-    block = _packed(examples, tuple(examples[0].columns))
+    block, right = _outputs(taught, examples)
     found = STRUCTURES[taught.structure].decoder(taught).best(block)
-    if (found != _ids(examples, taught.labels)).any():
+    if (found != right).any():
         raise ModelError("the correction was learned, but the finished model does not show it.")
+
+
+def _outputs(saved: SavedModel, examples: Sequence[LabelledExample]) -> tuple[Block, npt.NDArray[np.int32]]:
+    """Examples, and what a decoder must give for them."""
+    block, ids = _packed(saved, examples), _ids(saved, examples, saved.labels)
+    return block, kind_of(saved.structure).right_outputs(saved, block, ids, saved.labels)
 
 
 def lead_of(tagger: TrainedModel, number: int) -> float:
     """By how much the right outputs of a correction exceed all others in score, at least."""
     leads = []
     for one in tagger.saved.corrections[number]["examples"]:
-        example = LabelledExample.of(one)
-        block, right = _packed([example], tuple(example.columns)), _ids([example], tagger.saved.labels)
+        block, right = _outputs(tagger.saved, [LabelledExample.of(one)])
         outputs = tagger.decoder.k_best(block, 0, 2)
         others = [score for ids, score in outputs if (ids != right).any()]
         leads += [tagger.decoder.score(block, 0, right) - score for score in others[:1]]

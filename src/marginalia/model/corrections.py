@@ -18,6 +18,7 @@ from marginalia.corpus.schemes import convert
 from marginalia.errors import DataError, ModelError
 from marginalia.model.constants import ChainSettings, constant_at, constant_count, moved_outputs
 from marginalia.model.freezing import Cells, Features, built_arrays
+from marginalia.model.outputs import action_name
 from marginalia.model.provenance import Arrays, moved_provenance
 
 if TYPE_CHECKING:
@@ -125,6 +126,11 @@ def _check_record(record: dict[str, Any]) -> None:
         raise TypeError("corrections: a number is of a wrong kind")
     if not 0.0 < record["margin"] < float("inf"):
         raise ValueError("corrections: a margin is out of range")
+    if type(record.get("width", 1)) is not int or record.get("width", 1) < 1:
+        raise ValueError("corrections: a width is out of range")
+    replaced = record.get("replaced", {})
+    if not isinstance(replaced, dict) or not all(isinstance(a, list) for a in replaced.values()):
+        raise TypeError("corrections: replaced arrays are no lists")
     if not isinstance(record["examples"], list):
         raise TypeError("corrections: examples is not a list")
     for example in record["examples"]:
@@ -181,7 +187,13 @@ def delta_weights(saved: SavedModel) -> Changed:
 
 def _sizes(saved: SavedModel) -> list[int]:
     """How many outputs a feature's row had after each correction."""
-    return [*(saved.width_of(record["labels"]) for record in saved.corrections[1:]), saved.width]
+    return [*(_width_before(saved, record) for record in saved.corrections[1:]), saved.width]
+
+
+def _width_before(saved: SavedModel, record: dict[str, Any]) -> int:
+    """How many it had before one."""
+    width: int = record.get("width", saved.width_of(record["labels"]))
+    return width
 
 
 def _is_edge(saved: SavedModel, keys: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
@@ -210,14 +222,23 @@ def changes_of(saved: SavedModel, number: int) -> list[Change]:
             name = saved.feature_name(slot) if "names" in saved.arrays else f"#{key:016x}"
         if max(ids) > size - (kind != "trigram"):
             raise ModelError("the model's corrections change weights of labels that it does not have.")
-        labels = tuple("^" if label == size else saved.labels[label] for label in ids)
-        changes.append(Change(kind, name, labels, float(found.before[i]), float(found.after[i])))
+        changes.append(
+            Change(kind, name, _names(saved, ids, size), float(found.before[i]), float(found.after[i]))
+        )
     return changes
+
+
+def _names(saved: SavedModel, outputs: tuple[int, ...], size: int) -> tuple[str, ...]:
+    """Labels, of which the one after the last is what is before a sentence; of trees: actions."""
+    if saved.structure == "trees":
+        return tuple(action_name(output, saved.labels) for output in outputs)
+    return tuple("^" if output == size else saved.labels[output] for output in outputs)
 
 
 def correction_of(saved: SavedModel, number: int) -> Correction:
     """One of the corrections of a model, in words; the first is number 0."""
-    record, after = saved.corrections[number], _sizes(saved)[number]
+    record = saved.corrections[number]
+    after = [*(one["labels"] for one in saved.corrections[1:]), len(saved.labels)][number]
     return Correction(
         number + 1,
         tuple(_example(saved, one) for one in record["examples"]),
@@ -254,14 +275,14 @@ def undone(saved: SavedModel) -> SavedModel:
         raise ModelError("the model has no corrections, so there is none to undo.")
     try:
         return _undone(saved)
-    except (ValueError, IndexError, OverflowError) as error:
+    except (ValueError, TypeError, LookupError, OverflowError) as error:
         raise ModelError(f"the model's last correction cannot be undone: {error}") from error
 
 
 def _undone(saved: SavedModel) -> SavedModel:
     changed = changed_weights(saved, len(saved.corrections) - 1)
-    old = saved.corrections[-1]["labels"]
-    width = saved.width_of(old)
+    last = saved.corrections[-1]
+    old, width = last["labels"], _width_before(saved, last)
     features, keys, known = _features(saved, changed.added)
     rows_by_key = np.argsort(keys)
     rows = np.searchsorted(keys, changed.keys, sorter=rows_by_key)
@@ -273,10 +294,15 @@ def _undone(saved: SavedModel) -> SavedModel:
     constants = constant_count(old, saved.settings_as(ChainSettings).order)
     arrays = built_arrays(features, cells._replace(outputs=outputs), width, constants, known)
     kept = {n: a for n, a in saved.arrays.items() if n not in _OF_WEIGHTS and not n.startswith(_PREFIX)}
+    kept |= {name: np.array(values, kept[name].dtype) for name, values in last.get("replaced", {}).items()}
     if len(saved.corrections) > 1:
         kept |= _shorter_log(saved)
     shorter = replace(
-        saved, labels=saved.labels[:old], arrays=kept | arrays, corrections=saved.corrections[:-1]
+        saved,
+        labels=saved.labels[:old],
+        arrays=kept | arrays,
+        corrections=saved.corrections[:-1],
+        row_width=None if saved.row_width is None else width,
     )
     return replace(shorter, arrays=shorter.arrays | moved_provenance(saved, shorter.arrays["keys"], width))
 

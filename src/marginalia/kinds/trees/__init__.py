@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
+from marginalia import _core
 from marginalia.corpus.batches import Layout
 from marginalia.corpus.blocks import Block
 from marginalia.corpus.tree_answers import HEAD, MOST_LABELS, TreeWriter
 from marginalia.decode.parser import Parser
-from marginalia.decode.trees import heads_of
+from marginalia.decode.trees import UNKNOWN, TreeSettings, heads_of
+from marginalia.errors import DataError
 from marginalia.kinds.kind import Answered, Difference, Ids, Numbers, OutputKind
 from marginalia.kinds.tree_sentences import NOT_FOR_TREES, TREEBANKS
+from marginalia.model import SavedModel
 
 if TYPE_CHECKING:
     from marginalia.evaluate import TreeReport
@@ -48,6 +51,35 @@ class Trees(OutputKind[Parser]):
         """Heads stay."""
         return ids // MOST_LABELS * MOST_LABELS + numbers[ids % MOST_LABELS]
 
+    def right_outputs(self, saved: SavedModel, block: Block, ids: Ids, labels: Sequence[str]) -> Ids:
+        """Arcs, all known, and such as the transition system can make."""
+        heads = heads_of(block.table, block.index(HEAD))
+        unknown = heads < 0
+        if UNKNOWN in labels:
+            unknown |= ids == labels.index(UNKNOWN)
+        system = saved.settings_as(TreeSettings).system
+        for number, (first, last) in enumerate(pairwise(block.table.sentence_starts.tolist()), 1):
+            if unknown[first:last].any():
+                why = f"found {UNKNOWN} for a head or a label, but a correction says what is right"
+            elif system != "swap" and _crosses(heads[first:last]):
+                why = f"found arcs that cross, which a parser with system={system} cannot give"
+            else:
+                continue
+            raise DataError(f"sentence {number}: {why}", file=block.file)
+        return (heads * MOST_LABELS + ids).astype(np.int32)
+
+    def output_names(self, labels: Sequence[str], outputs: Ids) -> list[str]:
+        """Arcs as label:head."""
+        return [f"{labels[arc % MOST_LABELS]}:{arc // MOST_LABELS}" for arc in outputs.tolist()]
+
+    def output_label(self, name: str) -> str:
+        """What stands before the last colon."""
+        return name.rpartition(":")[0]
+
+    def output_columns(self, names: Sequence[str]) -> dict[str, list[str]]:
+        """The column of heads."""
+        return {HEAD: [name.rpartition(":")[2] for name in names]}
+
     def answered(self, model: Parser, block: Block, label: str) -> Answered:
         """Words, whose arcs are right or not."""
         return AnsweredTrees(model, block, label)
@@ -73,9 +105,15 @@ class Trees(OutputKind[Parser]):
                 yield Difference(number, *(tuple(part) for part in parts))
 
 
+def _crosses(heads: Ids) -> bool:
+    try:
+        return bool((_core.projectivised(heads) != heads).any())
+    except ValueError:  # it is no tree, which whoever takes it as one will find
+        return False
+
+
 def _shown(model: Parser, block: Block) -> list[str]:
-    heads, labels = model.arcs(block)
-    return [f"{model.labels[n]}:{h}" for n, h in zip(labels.tolist(), heads.tolist(), strict=True)]
+    return KIND.output_names(model.labels, model.decoder.best(block))
 
 
 class AnsweredTrees:
