@@ -17,7 +17,7 @@ from marginalia.model.shrinking import BITS, Shrinker
 
 _STEPS = 10  # halvings of the share that meets a target
 # How much more of its weights a small part keeps than the largest. 0: as much; 1: all keep as many.
-_SPREAD = 0.3
+_SPREAD = 0.45
 
 
 class PipelineShrinker:
