@@ -57,7 +57,8 @@ void make_shape(TreeShape* self, std::vector<std::string> labels, const std::str
                                             {"arc-eager", TransitionSystem::eager},
                                             {"arc-hybrid", TransitionSystem::hybrid}},
                                            "system");
-  options.update = named<Update>(update, {{"early", Update::early}, {"max-violation", Update::max}}, "update");
+  options.update =
+      named<Update>(update, {{"early", Update::early}, {"max-violation", Update::max}}, "update");
   options.beam = beam;
   options.one_root = one_root;
   options.merge = merge;
