@@ -17,9 +17,9 @@ from marginalia.decode.pipeline import Pipeline
 from marginalia.deploy.shrink_pipeline import shrink_pipeline
 from marginalia.kinds.pipelines import evaluate_pipeline
 from marginalia.learn.pipeline import PartProgress, train_pipeline
-from marginalia.model.built_in import FOLDER
 
 MOST_BYTES = 4_000_000
+SOURCES = Path(__file__).resolve().parent.parent / "src" / "marginalia" / "data" / "models"
 SHOWN = ("Tokens", "Sentences", "Words", "UPOS", "XPOS", "UFeats", "Lemmas", "UAS", "LAS")
 
 
@@ -101,7 +101,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path, help="the folder of treebanks")
     parser.add_argument("names", nargs="*", choices=[[], *MODELS], help="en, ja (default: all)")
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--output", type=Path, default=FOLDER, help="where the files go")
+    parser.add_argument("--output", type=Path, default=SOURCES, help="where the files go")
     args = parser.parse_args()
     for name in args.names or MODELS:
         made = make(name, MODELS[name], args.folder, args.threads)

@@ -113,3 +113,29 @@ def test_probabilities_are_those_of_the_reranker(
     assert main(command(probable, boosted, "--set", "rounds=50", "-q")) == 0
     assert main(["tag", str(boosted), TEST, "--confidence"]) == 1
     assert "the learner 'rank-boost' gives scores" in capsys.readouterr().err
+
+
+def test_a_voted_reranker_says_what_it_is(
+    base: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output, settings = tmp_path / "voted.mg", ("--set", "average=vote", "--set", "base-scale=0.5")
+    assert main(command(base, output, "--learner", "perceptron", "--set", "passes=1", *settings, "-q")) == 0
+    capsys.readouterr()
+    assert main(["explain", str(output), "2 large eggs , beaten"]) == 0
+    assert "note: the versions of the weights voted for the output" in capsys.readouterr().out
+    assert main(["inspect", str(output), "--top", "1"]) == 0
+    told = [line for line in capsys.readouterr().out.splitlines() if line.startswith("  re-ranker ")]
+    assert "perceptron, 1 pass (error " in told[0]
+    assert "average=vote base-scale=0.5" in told[0]
+
+
+def test_ctrl_c_between_folds_and_training_says_what_is_kept(
+    base: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("marginalia.learn.reranking.Reranking.candidates", interrupted)
+    assert main(command(base, tmp_path / "reranked.mg", "-q")) == 130
+    assert "finished folds are kept in" in capsys.readouterr().err
+    assert len(list((tmp_path / "reranked.mg.hypotheses").glob("fold-*"))) == 5

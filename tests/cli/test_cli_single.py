@@ -128,6 +128,9 @@ def test_given_classes_are_kept(data: Path, model: Path, run: Run, tmp_path: Pat
     out = run("tag", wide, path, "--given", "known")[1].splitlines()
     assert json.loads(out[0])["intent"] in ("eat", "rain")
     assert json.loads(out[1])["intent"] == "fly"
+    code, out, err = run("tag", wide, path, "--given", "knwon")
+    assert (code, out) == (1, "")
+    assert "half.jsonl:1: found no item with the field 'knwon'; the first has text, known" in err
 
 
 def test_explain_fix_and_inspect(data: Path, model: Path, run: Run, tmp_path: Path) -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import io
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import marginalia as mg
 from marginalia.corpus import Misaligned, MisalignedError, Sentence, Span, read_jsonl, write_jsonl
 from marginalia.corpus.tokenizers import TOKENIZERS
 from marginalia.errors import DataError, SettingsError
@@ -183,3 +185,12 @@ def test_errors_are_located(line: str, message: str) -> None:
 def test_numbers_too_long_are_no_crash() -> None:
     with pytest.raises(DataError, match=r"^<stream>:1(:1: not JSON|: found span)"):
         list(read_jsonl(io.StringIO('{"text": "a", "spans": [[0, ' + "9" * 5000 + ', "X"]]}')))
+
+
+def test_training_data_without_any_labels_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "data.jsonl"
+    path.write_text('\n{"tokens": ["Ada"], "labels": ["B-PER"]}\n{"tokens": ["Rome"], "labels": ["B-LOC"]}\n')
+    with pytest.raises(DataError, match=r'data\.jsonl:2: found "spans" or "tags" in no line'):
+        mg.train(path)
+    path.write_text('{"tokens": ["nobody"]}\n{"tokens": ["Ada"], "tags": ["B-PER"]}\n')
+    assert set(mg.train(path).labels) == {"O", "B-PER"}

@@ -19,9 +19,9 @@ from typing import Any, NamedTuple
 import generated_parts
 import numpy as np
 import pytest
-from invented_treebank import treebank
 
 import marginalia as mg
+from invented_treebank import treebank
 from marginalia.cli import VERBS, build_parser
 from marginalia.cli.plan import KEYS, read_recipe
 from marginalia.corpus import FORMATS, SCHEMES, labels_of

@@ -206,6 +206,7 @@ def _facts(found: dict[str, Any]) -> Iterator[str]:
         "features": "explicit attributes" if found["explicit"] else count(found["templates"], "template"),
         "lists": " ".join(found["lists"]),
         "global": _global(found["global_features"]) if "global_features" in found else "",
+        "re-ranker": _reranker(found.get("global_features", {}).get("reranker", {})),
         "clusters": "; ".join(_clusters(name, facts) for name, facts in found["clusters"].items()),
         "left out": "; ".join(found["left_out"]),
         "settings": " ".join(f"{name}={_spelled(value)}" for name, value in found["settings"].items()),
@@ -222,6 +223,16 @@ def _global(told: dict[str, Any]) -> str:
     names = " ".join([*told["families"], *told["functions"]])
     whose = f" of a base model ({told['base'].get('learner', '')})" if told.get("base") else ""
     return f"{names}; of column {told['column']}, {told['hypotheses']:,} hypotheses{whose}"
+
+
+def _reranker(told: dict[str, Any]) -> str:
+    """The learner that chose among the base model's outputs, what its training came to, and its settings."""
+    if not told:
+        return ""
+    best = [record for record in told["history"] if record["best"]] or told["history"]
+    course = f" ({_course(best[-1]).strip()})" if best else ""
+    settings = " ".join(f"{name}={_spelled(value)}" for name, value in told["settings"].items())
+    return f"{told['learner']}, {count(len(told['history']), 'pass')}{course}; {settings}"
 
 
 def _clusters(name: str, facts: dict[str, Any]) -> str:

@@ -124,13 +124,13 @@ def run(args: argparse.Namespace) -> int:
     reranking.check(dev)
     try:
         found = _cross_decoded(reranking, args)
-    except Stopped:
+        training = way.prepared(reranking, recipe, found)
+    except (Stopped, KeyboardInterrupt):
         Notes(sys.stderr).say(
             f"marginalia: interrupted; finished folds are kept in {_cache(args)}, where the same command "
             "goes on"
         )
         return INTERRUPTED
-    training = way.prepared(reranking, recipe, found)
     interrupted = follow(training, args.quiet)
     model = way.model(reranking, training)
     model.save(args.output)

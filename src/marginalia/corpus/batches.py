@@ -17,6 +17,7 @@ from marginalia.corpus.streams import Source, name_of
 from marginalia.errors import DataError
 
 _SENTENCES = 2000  # per batch, where sentences are records
+_LABEL_KEYS = {"spans", "tags", "unknown"}  # of JSON lines
 
 
 @dataclass(frozen=True)
@@ -125,7 +126,10 @@ def _records(source: Source, layout: Layout, wanted: tuple[str, ...], labelled: 
     options = dict(layout.options)
     if layout.format == "conllu":
         options["keys"] = [name.removeprefix("misc.") for name in wanted if name.startswith("misc.")]
-    for number, sentence in enumerate(format_of("", layout.format).read(source, **options)):
+    sentences = format_of("", layout.format).read(source, **options)
+    if labelled and layout.format == "jsonl":
+        sentences = _labelled_somewhere(sentences, name_of(source))
+    for number, sentence in enumerate(sentences):
         if layout.format not in ("conllu", "jsonl"):  # no marks of documents: each sentence is one
             sentence.document = number
         if layout.label == "label" and "label" not in sentence.columns and layout.format == "jsonl":
@@ -135,6 +139,18 @@ def _records(source: Source, layout: Layout, wanted: tuple[str, ...], labelled: 
                 else labels_of(sentence.spans, len(sentence), "IOB2")
             )
         yield sentence
+
+
+def _labelled_somewhere(sentences: Iterable[Sentence], file: str) -> Iterator[Sentence]:
+    """The sentences of JSON lines; an error at the end if not one has a key of labels: all would be `O`."""
+    first, labelled = None, False
+    for sentence in sentences:
+        first = first or sentence
+        labelled = labelled or not _LABEL_KEYS.isdisjoint(sentence.origin)
+        yield sentence
+    if first is not None and not labelled:
+        message = 'found "spans" or "tags" in no line, expected labels; text without any has "spans": []'
+        raise DataError(message, file=file, line=first.line)
 
 
 def span_text(sentence: Sentence, span: Span) -> str:

@@ -149,6 +149,7 @@ def read_items(source: Source, layout: Layout, *, labelled: bool = False) -> Ite
         first = next(records)
         head, layout = first.before + first.raw, _with_header(layout, first, file)
     listed = list(islice(records, ITEMS))
+    _check_given(listed, layout, file)
     while listed:
         following = list(islice(records, ITEMS))
         if not listed[-1].raw:  # blank lines at the end
@@ -158,6 +159,14 @@ def read_items(source: Source, layout: Layout, *, labelled: bool = False) -> Ite
         listed, head = following, ""
     if head:
         yield ItemBatch(pack_items([], layout, labelled, file), None, [], head)
+
+
+def _check_given(records: Sequence[ItemRecord], layout: Layout, file: str) -> None:
+    """An error if no item at all has the field of the classes that are to be kept."""
+    given, items = layout.options.get("given", ""), [record for record in records if record.raw]
+    if given and items and not any(given in record.fields for record in items):
+        message = f"found no item with the field '{given}'; the first has {', '.join(items[0].fields)}"
+        raise DataError(message, file=file, line=items[0].line)
 
 
 def pack_items(

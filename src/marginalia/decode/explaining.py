@@ -23,6 +23,7 @@ from marginalia.decode.structures import StructureDecoder
 from marginalia.decode.tagged import Tagged, UserLabels
 from marginalia.errors import DataError, ModelError
 from marginalia.model import SavedModel
+from marginalia.model.global_part import PREFIX
 from marginalia.model.provenance import Citation, Provenance
 
 Ids = npt.NDArray[np.int32]
@@ -190,7 +191,7 @@ def _notes_of_constraints(constrained: ConstrainedLabels, sentence: int) -> Iter
 
 
 def _notes(saved: SavedModel) -> Iterable[str]:
-    if "vote_steps" in saved.arrays:
+    if "vote_steps" in saved.arrays or f"{PREFIX}vote_steps" in saved.arrays:
         yield "the versions of the weights voted for the output; the numbers are those of their mean"
     if saved.settings_as(SearchSettings).width:
         yield "outputs are found by beam search: there may be better ones than those that are compared"

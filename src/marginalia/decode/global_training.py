@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from marginalia import _core
 from marginalia.decode.global_decoder import check_memory
+from marginalia.errors import DataError
 from marginalia.features.global_features import mention_labels
 from marginalia.model.global_part import GlobalPart
 
@@ -21,7 +22,8 @@ class WholeExamples:
     hypotheses of another model."""
 
     def __init__(self, local: Any, texts: _core.GlobalTexts) -> None:
-        self.local, self.texts, self.longest = local, texts, 0
+        self.local, self.texts = local, texts
+        self.longest, self.place_of_longest = 0, 0  # tokens of the longest document; its number, from 1 on
         self.given: _core.HypothesisLists | None = None
 
     @property
@@ -45,7 +47,10 @@ class WholeExtraction:
 
     def add(self, examples: WholeExamples, table: _core.TokenTable, *, grow: bool) -> None:
         """Append sentences, each a document."""
-        examples.longest = max(examples.longest, int(np.diff(table.sentence_starts).max(initial=0)))
+        sizes = np.diff(table.sentence_starts)
+        if sizes.max(initial=0) > examples.longest:
+            examples.longest = int(sizes.max())
+            examples.place_of_longest = examples.sentences + int(sizes.argmax()) + 1
         self.base.add(examples.local, table, grow=grow)
         examples.texts.add(table, self._column)
 
@@ -112,7 +117,10 @@ class WholeTraining:
         return made
 
     def _make_batch(self, examples: WholeExamples) -> Any:
-        check_memory(examples.longest, self._token_bytes, self._memory)
+        try:
+            check_memory(examples.longest, self._token_bytes, self._memory)
+        except DataError as error:  # many blocks are one batch: there is no line to name
+            raise DataError(f"unit {examples.place_of_longest} of the data: {error.message}") from None
         return self._base.whole_batch(
             examples.local,
             self._set,

@@ -9,7 +9,6 @@ import numpy as np
 
 from marginalia.corpus.document import Document
 from marginalia.decode.pipeline import Pipeline
-from marginalia.decode.pipeline.parts import PARSER, TAGS
 from marginalia.deploy.shrink import SHARES, Candidate, Shrunk, check_loss, check_wanted, choice
 from marginalia.errors import SettingsError
 from marginalia.kinds.pipelines import evaluate_pipeline
@@ -17,7 +16,8 @@ from marginalia.model.bundle import Bundle
 from marginalia.model.shrinking import BITS, Shrinker
 
 _STEPS = 10  # halvings of the share that meets a target
-_HARDY = 0.6  # parts other than tags and trees lose little with so much less
+# How much more of its weights a small part keeps than the largest. 0: as much; 1: all keep as many.
+_SPREAD = 0.3
 
 
 class PipelineShrinker:
@@ -28,13 +28,13 @@ class PipelineShrinker:
         self._parts = {name: Shrinker(part) for name, part in bundle.parts.items()}
 
     def smaller(self, bits: int, share: float) -> Bundle:
-        """The bundle with this share of the weights of tags and trees, and less of other parts unless all of
-        them stay."""
+        """The bundle with this share of the weights of its largest part, and a larger share of smaller ones:
+        there a byte says more."""
+        largest = max(part.weights for part in self._parts.values())
         parts = {}
         for name, part in self._parts.items():
-            delicate = name == PARSER or name.startswith(TAGS)
-            own = share if delicate or share == 1.0 else share * _HARDY
-            parts[name] = part.smaller(bits, round(part.weights * own))
+            own = share * (largest / max(part.weights, 1)) ** _SPREAD
+            parts[name] = part.smaller(bits, round(part.weights * min(own, 1.0)))
         return replace(self._bundle, parts=parts)
 
     def fitting(self, bits: int, size: int) -> float | None:

@@ -106,7 +106,8 @@ def read_words(path: Path) -> tuple[str, ...]:
     try:
         found = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"cannot be read as UTF-8 text: {error}", file=str(path)) from error
+        why = error.strerror if isinstance(error, OSError) else error
+        raise DataError(f"the list of words in lower case cannot be read: {why}", file=str(path)) from error
     return tuple(dict.fromkeys(word.strip().lower() for word in found if word.strip()))
 
 

@@ -20,8 +20,8 @@ _MOST_EDGES = 640  # labels that are learned with transitions
 @dataclass(frozen=True)
 class PartRecipe:
     """How a part is trained. `light` settings are those of models that jack-knifing makes, one a fold. Of its
-    weights at most `keep` stay, the strongest, in `bits` bits each: small treebanks lose none, large ones give
-    no larger files."""
+    weights at most `keep` stay, the strongest, in `bits` bits each: small treebanks lose none, large ones
+    give no larger files."""
 
     features: str
     learner: str = "perceptron"
@@ -32,26 +32,28 @@ class PartRecipe:
     keep: int = 500_000
 
 
+# Labels of characters and words as they are, and no pass too few.
+_LABELS = {"scheme": "none", "patience": 0}
 RECIPES: dict[str, PartRecipe] = {
-    TOKENS: PartRecipe(
-        "ud-characters", "arow", settings={"passes": 8, "r": 10.0, "patience": 0}, keep=250_000
-    ),
-    MULTIWORD: PartRecipe("ud-multiword", "arow", settings={"passes": 6, "patience": 0}),
+    TOKENS: PartRecipe("ud-characters", "arow", settings={"passes": 8, "r": 10.0, **_LABELS}, keep=250_000),
+    MULTIWORD: PartRecipe("ud-multiword", "arow", settings={"passes": 6, **_LABELS}),
     TAGS: PartRecipe(
         "ud-tags",
-        settings={"passes": 8, "dropout": "values:0.1", "shuffle-average": 4, "patience": 0},
+        settings={"passes": 8, "cutoff": 2, "dropout": "values:0.1", "shuffle-average": 4, **_LABELS},
         light={"passes": 5, "shuffle-average": 1},
         keep=2_300_000,
     ),
     f"{TAGS}-2": PartRecipe(
         "ud-features",
         "arow",
-        settings={"passes": 6, "r": 10.0, "patience": 0},
+        settings={"passes": 6, "r": 10.0, **_LABELS},
         light={"passes": 4},
         keep=1_000_000,
     ),
-    LEMMAS: PartRecipe("ud-lemmas", "arow", settings={"passes": 6, "r": 10.0, "patience": 0}),
-    PARSER: PartRecipe("trees", structure="trees", settings={"passes": 8, "patience": 0}, keep=3_000_000),
+    LEMMAS: PartRecipe("ud-lemmas", "arow", settings={"passes": 6, "r": 10.0, **_LABELS}),
+    PARSER: PartRecipe(
+        "trees", structure="trees", settings={"passes": 8, "cutoff": 2, "patience": 0}, keep=3_000_000
+    ),
 }
 _KEPT = ("bits", "keep")
 PARTS = (TOKENS, MULTIWORD, TAGS, LEMMAS, PARSER)
@@ -69,8 +71,7 @@ def recipe_for(
     """The recipe of a part with the settings that a user gave for it; with very many `labels` it has no
     transitions."""
     own = part_recipe(name)
-    settings = {"names": False, **({"scheme": "none"} if own.structure == "chain" else {})}
-    settings |= own.settings | dict(given.get(name, {})) | (own.light if light else {})
+    settings = {"names": False} | own.settings | dict(given.get(name, {})) | (own.light if light else {})
     settings = {key: value for key, value in settings.items() if key not in _KEPT}
     learner = str(settings.pop("learner", own.learner))
     usual = f"{own.features}-many" if name.startswith(TAGS) and labels > _MOST_EDGES else own.features
@@ -91,8 +92,8 @@ def compaction(name: str, given: Mapping[str, Mapping[str, Any]]) -> tuple[int, 
         bits, keep = 0, 0
     if bits not in BITS or keep < 0:
         raise SettingsError(
-            f"settings {name}.bits and {name}.keep: expected {', '.join(map(str, BITS))}, and the largest number "
-            "of weights, or 0 for all of them."
+            f"settings {name}.bits and {name}.keep: expected {', '.join(map(str, BITS))}, and the largest "
+            "number of weights, or 0 for all of them."
         )
     return bits, keep
 
