@@ -86,6 +86,18 @@ TreeArcs arcs_of(const Input<std::int32_t>& heads, const Input<std::int32_t>& la
   return arcs;
 }
 
+// First and last tokens, one behind the other.
+std::vector<TokenSpan> spans_of(const Input<std::int32_t>& ends, std::size_t tokens) {
+  std::vector<TokenSpan> spans;
+  for (std::size_t k = 0; k + 1 < ends.size(); k += 2) {
+    const std::int64_t first = ends.data()[k], last = ends.data()[k + 1];
+    if (first < 1 || last < first || last > static_cast<std::int64_t>(tokens))
+      throw std::invalid_argument("trees: a span is out of range");
+    spans.push_back({static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(last)});
+  }
+  return spans;
+}
+
 // Throws unless the actions are legal, one after another.
 void check_actions(const TreeShape& shape, TreeStates& states, std::size_t length,
                    const std::vector<std::uint32_t>& actions) {
@@ -101,13 +113,13 @@ void check_actions(const TreeShape& shape, TreeStates& states, std::size_t lengt
 
 nb::list ranked(const BoundTrees& b, const TreeExtractor& extractor, const TokenTable& table, std::size_t s,
                 std::size_t k, const Input<std::int32_t>& heads, const Input<std::int32_t>& labels,
-                TreeModel::Space& space) {
+                const Input<std::int32_t>& spans, TreeModel::Space& space) {
   require_sentence(table, s);
   std::vector<ScoredTree> found;
   const std::size_t length = table.sentence[s + 1] - table.sentence[s];
   std::optional<GivenArcs> given;
   if (heads.size() != 0 || labels.size() != 0)
-    given.emplace(arcs_of(heads, labels, length, b.model.shape().labels()));
+    given.emplace(arcs_of(heads, labels, length, b.model.shape().labels()), spans_of(spans, length));
   {
     nb::gil_scoped_release unlocked;
     found = b.model.k_best(extractor, table, s, k, given ? &*given : nullptr, space);
@@ -249,9 +261,10 @@ void bind_model(nb::module_& m) {
            }),
            "shape"_a, "arrays"_a)
       .def("ranked", &ranked, "extractor"_a, "table"_a, "sentence"_a, "k"_a, nb::arg("heads").noconvert(),
-           nb::arg("labels").noconvert(), "space"_a,
+           nb::arg("labels").noconvert(), nb::arg("spans").noconvert(), "space"_a,
            "(arcs, actions, score) of the trees of the final beam, best first, each once. Given heads and "
-           "labels (below 0: not given; empty arrays: none at all) are kept.")
+           "labels (below 0: not given; empty arrays: nothing is given) are kept, and of given spans (first "
+           "and last tokens from 1 on, one behind the other) exactly one token has its head outside.")
       .def("terms", &terms, "extractor"_a, "table"_a, "sentence"_a, nb::arg("actions").noconvert(), "space"_a,
            "(step, row, action, template, weight, texts of its pieces, head, dependent) of each feature of "
            "actions that has a weight.");

@@ -2307,7 +2307,7 @@ class TreeModel:
         space: TreeSpace,
     ) -> list[tuple[NDArray[numpy.int32], NDArray[numpy.uint32], float]]:
         """
-        (arcs, actions, score) of the trees of the final beam, best first, each once. Given heads and labels (below 0: not given; empty arrays: none at all) are kept.
+        (arcs, actions, score) of the trees of the final beam, best first, each once. Given heads and labels (below 0: not given; empty arrays: nothing is given) are kept, and of given spans (first and last tokens from 1 on, one behind the other) exactly one token has its head outside.
         """
 
     def terms(

@@ -198,14 +198,17 @@ def test_a_wide_beam_finds_the_best_of_all_trees(system: str, seed: int) -> None
         assert trees[found] == pytest.approx(max(trees.values()), abs=1e-4), record
 
 
-def ranked(world: World, i: int, beam: int, k: int) -> list[tuple[tuple[tuple[int, int], ...], float]]:
+def ranked(
+    world: World, i: int, beam: int, k: int, spans: list[tuple[int, int]] | None = None
+) -> list[tuple[tuple[tuple[int, int], ...], float]]:
     """The k best trees of a finished model with the weights of a world, with their scores."""
     shape = _core.TreeShape(LABELS, world.system, beam, True, False, "max-violation")
     shape.allow(world.shape.allowed)
     arrays = frozen_arrays(world.weights.current, world.index, shape.row_width)
-    table, none = pack([Sentence(world.records[i])], ("word", "pos")).table, np.zeros(0, np.int32)
-    model = _core.TreeModel(shape, arrays)
-    found = model.ranked(world.extractor, table, 0, k, none, none, _core.TreeSpace())
+    table, model = pack([Sentence(world.records[i])], ("word", "pos")).table, _core.TreeModel(shape, arrays)
+    any_arc = np.full(0 if spans is None else table.tokens, -1, np.int32)
+    ends = np.array(spans or [], np.int32).reshape(-1)
+    found = model.ranked(world.extractor, table, 0, k, any_arc, any_arc, ends, _core.TreeSpace())
     return [
         (tuple((arc // MOST - 1, arc % MOST) for arc in arcs.tolist()), score) for arcs, _, score in found
     ]
@@ -224,6 +227,29 @@ def test_a_wide_beam_finds_the_k_best_of_all_trees(system: str, seed: int, k: in
         assert [score for _, score in found] == pytest.approx(expected, abs=1e-4), record
         for tree, score in found:
             assert score == pytest.approx(trees[tree], abs=1e-4)
+
+
+def has_span(tree: tuple[tuple[int, int], ...], first: int, last: int) -> bool:
+    """Whether exactly one of the tokens first to last, from 1 on, has its head outside."""
+    inside = range(first - 1, last)
+    return sum(tree[token][0] not in inside for token in inside) == 1
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+@given(seed=st.integers(0, 10**6))
+@settings(max_examples=6)
+def test_spans_that_are_given_are_kept(system: str, seed: int) -> None:
+    """With room for all states, search finds all trees that have the spans, and no other."""
+    world, rng = World(seed, system, RICH, beam=3, longest=4, count=3).taught(), random.Random(seed)
+    for i, record in enumerate(world.records):
+        length = len(record["word"])
+        if system == "swap" and length > 3:
+            continue
+        pairs = [sorted(rng.choices(range(1, length + 1), k=2)) for _ in range(rng.randint(1, 2))]
+        spans = [(first, last) for first, last in pairs]
+        expected = {tree for tree in all_trees(world, i) if all(has_span(tree, *span) for span in spans)}
+        assert {tree for tree, _ in ranked(world, i, 100_000, 10**6, spans)} == expected
+        assert all(has_span(tree, *span) for tree, _ in ranked(world, i, 2, 9, spans) for span in spans)
 
 
 @given(seed=st.integers(0, 10**6))

@@ -50,6 +50,7 @@ def is_right(parser: Any, one: mg.Sentence) -> bool:
         {"system": "arc-hybrid"},
         {"system": "swap"},
         {"tree_beam": 1},
+        {"merge": True},
         {"update": "early"},
         {"names": False},
         {"state": True, "provenance": True},

@@ -119,6 +119,22 @@ def test_given_heads_and_labels_are_kept(parser: Any) -> None:
         parser.parse(one, labels={1: "what"})
 
 
+def test_spans_that_are_given_are_subtrees(parser: Any) -> None:
+    one = {"word": ["the", "dog", "sees", "the", "cat"], "upos": ["D", "N", "V", "D", "N"]}
+    assert parser.parse(one).heads == (2, 3, 0, 5, 3)
+    for system in ("arc-standard", "arc-eager", "arc-hybrid", "swap"):
+        other = parser if system == "arc-standard" else trained(system=system)
+        heads = other.parse(one, spans=[(2, 3), (1, 3)]).heads
+        assert sum(not 2 <= head <= 3 for head in heads[1:3]) == 1
+        assert other.parse(one, spans=[(1, 2), (4, 5), (1, 5)]) == other.nbest(one, 1)[0]
+    assert all(sum(h not in (3, 4) for h in t.heads[2:4]) == 1 for t in parser.nbest(one, 8, spans=[(3, 4)]))
+    with pytest.raises(mg.DataError, match="no tree that has the heads, labels and spans that are given"):
+        parser.parse(one, heads={1: 3, 2: 3}, spans=[(1, 2)])
+    for span in ((0, 2), (3, 2), (1, 6), (1,), ("1", 2)):
+        with pytest.raises(mg.SettingsError, match="spans: found"):
+            parser.parse(one, spans=[span])
+
+
 def test_the_k_best_trees_come_once_best_first(parser: Any) -> None:
     found = parser.nbest(bare(treebank(1, 5)[0]), 4)
     assert len({(tree.heads, tree.labels) for tree in found}) == len(found) > 1

@@ -18,7 +18,8 @@ bool TreeArcs::complete() const {
          std::find(label.begin(), label.end(), kAnyLabel) == label.end();
 }
 
-GivenArcs::GivenArcs(TreeArcs given) : arcs(std::move(given)) {
+GivenArcs::GivenArcs(TreeArcs given, std::vector<TokenSpan> given_spans)
+    : arcs(std::move(given)), spans(std::move(given_spans)) {
   for (auto& side : children) side.assign(arcs.size(), 0);
   for (std::uint32_t d = 0; d < arcs.size(); ++d)
     if (arcs.head[d] != kAnyHead && arcs.head[d] != 0) ++children[d >= arcs.head[d]][arcs.head[d] - 1];
@@ -33,6 +34,9 @@ void TreeStates::begin(std::size_t length, const GivenArcs* given) {
   for (std::uint32_t t = 0; t < length; ++t) items_[t + 1].token = t;
   cells_.assign(1, {});
   states_.assign(1, {});
+  span_counts_.clear();
+  if (given != nullptr)
+    for (const TokenSpan& span : given->spans) span_counts_.push_back({span.last - span.first + 1, false});
 }
 
 unsigned TreeStates::moves(const TreeState& s) const {
@@ -100,6 +104,39 @@ bool TreeStates::keeps_arc(const NewArc& arc) const {
   return wanted == kAnyHead || wanted == arc.head;
 }
 
+// Whether each given span can still have exactly one token with its head outside. All others are below that
+// one by arcs within the span: they must have their heads when nothing can be attached to it any more.
+bool TreeStates::keeps_spans(const TreeState& s, Move move) const {
+  const bool eager = shape_.system() == TransitionSystem::eager;
+  const bool stays = eager && move == Move::right && !queue_empty(s);  // it may get children later
+  const NewArc made = move == Move::reduce ? NewArc{token(below(s.stack)) + 1, token(s.stack)}
+                                           // which was made before
+                                           : arc(s, move);
+  for (std::size_t k = 0; k < given_->spans.size(); ++k) {
+    const TokenSpan& span = given_->spans[k];
+    if (!span.has(made.dependent + 1) || span.has(made.head)) continue;
+    const SpanCount& count = span_counts_[s.spans + k];
+    if (move == Move::reduce ? count.headless != 0 : count.has_outside || (!stays && count.headless != 1))
+      return false;
+  }
+  return true;
+}
+
+// The counts of a state after an arc.
+void TreeStates::count_spans(TreeState& s, const NewArc& arc) {
+  if (arc.head == kAnyHead) return;
+  const std::uint32_t from = s.spans;
+  s.spans = static_cast<std::uint32_t>(span_counts_.size());
+  for (std::size_t k = 0; k < given_->spans.size(); ++k) {
+    SpanCount count = span_counts_[from + k];
+    if (given_->spans[k].has(arc.dependent + 1)) {
+      --count.headless;
+      count.has_outside = count.has_outside || !given_->spans[k].has(arc.head);
+    }
+    span_counts_.push_back(count);
+  }
+}
+
 // Whether an item has all children that were given.
 bool TreeStates::has_given(std::uint32_t item, bool left_only) const {
   const TreeItem& one = items_[item];
@@ -116,6 +153,9 @@ unsigned TreeStates::keeping(const TreeState& s, unsigned moves) const {
   const auto drop = [&](Move move) { moves &= ~bit(move); };
   for (const Move move : {Move::left, Move::right, Move::root})
     if ((moves & bit(move)) != 0 && !keeps_arc(arc(s, move))) drop(move);
+  if (!given_->spans.empty())
+    for (const Move move : {Move::left, Move::right, Move::root, Move::reduce})
+      if ((moves & bit(move)) != 0 && !keeps_spans(s, move)) drop(move);
   const std::uint32_t top = cells_[s.stack].item;
   const bool ends = queue_empty(s);
   if (s.size >= 1) {
@@ -250,6 +290,7 @@ std::uint32_t TreeStates::apply(std::uint32_t from, std::uint32_t action) {
   ++s.steps;
   const Move move = TreeShape::move_of(action);
   const std::uint32_t label = TreeShape::label_of(action);
+  if (given_ != nullptr && !given_->spans.empty()) count_spans(s, arc(s, move));
   if (shape_.system() == TransitionSystem::eager)
     apply_eager(s, move, label);
   else if (shape_.system() == TransitionSystem::hybrid)

@@ -18,10 +18,18 @@ struct TreeArcs {
   bool complete() const;
 };
 
-// Arcs that outputs must have, with how many children of each token are among them, by side.
+// Tokens first to last, counted from 1, as heads are.
+struct TokenSpan {
+  std::uint32_t first, last;
+  bool has(std::uint32_t number) const { return first <= number && number <= last; }
+};
+
+// Arcs that outputs must have, with how many children of each token are among them, by side; and spans of
+// which exactly one token has its head outside.
 struct GivenArcs {
-  explicit GivenArcs(TreeArcs given);
+  explicit GivenArcs(TreeArcs given, std::vector<TokenSpan> given_spans = {});
   TreeArcs arcs;
+  std::vector<TokenSpan> spans;
   std::vector<std::uint32_t> children[2];
 };
 
@@ -52,6 +60,7 @@ struct TreeState {
   std::uint32_t before = 0;           // the state that it came from
   std::uint32_t action = 0;           // by which
   std::uint32_t steps = 0;
+  std::uint32_t spans = 0;  // where its counts of given spans begin
 };
 
 // An arc that an action makes, by tokens; head == kAnyHead: none.
@@ -119,6 +128,8 @@ class TreeStates {
   unsigned eager_moves(const TreeState& s) const;
   unsigned keeping(const TreeState& s, unsigned moves) const;
   bool keeps_arc(const NewArc& arc) const;
+  bool keeps_spans(const TreeState& s, Move move) const;
+  void count_spans(TreeState& s, const NewArc& arc);
   bool has_given(std::uint32_t item, bool left_only) const;
   std::uint32_t queue_item(const TreeState& s, std::uint32_t depth) const;
   std::uint32_t push(std::uint32_t item, std::uint32_t below, std::uint32_t label = kAnyLabel);
@@ -138,6 +149,13 @@ class TreeStates {
   std::vector<TreeCell> cells_;  // 0: none
   std::vector<TreeState> states_;
   std::vector<Place> places_;
+  // Of a state and a given span: how many of its tokens have no head yet, and whether one has its head
+  // outside.
+  struct SpanCount {
+    std::uint32_t headless;
+    bool has_outside;
+  };
+  std::vector<SpanCount> span_counts_;
 };
 
 }  // namespace marginalia

@@ -143,8 +143,10 @@ void Trees::violation(std::size_t i, Against which, Violation<Derivation>& found
   found.errors = 0;
   found.cost = 0.0;
   if (parts(i) == 0) return;
-  if (complete(i) && merging_ && which == Against::best) {
+  if (complete(i) && merging_ && which != Against::costly) {
     find_merged(i, data_.examples.actions(i), found);
+    if (found.errors == 0 && which == Against::second)
+      find_violation(i, which, data_.examples.actions(i), found);
   } else if (complete(i)) {
     find_violation(i, which, data_.examples.actions(i), found);
   } else {

@@ -27,6 +27,7 @@ Ids = npt.NDArray[np.int32]
 Numbers = npt.NDArray[np.float64]
 Heads = Mapping[int, int] | Sequence[int | None]
 Names = Mapping[int, str] | Sequence[str | None]
+Spans = Sequence[tuple[int, int]]
 _SENTENCES = 500  # of a batch
 
 
@@ -57,13 +58,15 @@ class Parser(TrainedModel):
         *,
         heads: Heads | None = None,
         labels: Names | None = None,
+        spans: Spans = (),
         confidence: bool = False,
     ) -> Parsed:
         """The tree of a sentence. `heads` and `labels` that are given are kept: by token, counted from 1, or
-        one for each with None where none is given."""
-        if heads is None and labels is None and not confidence:
+        one for each with None where none is given. Of the tokens of each of the `spans` (first, last) exactly
+        one has its head outside."""
+        if heads is None and labels is None and not spans and not confidence:
             return self.parse_all([sentence])[0]
-        return self._beam(sentence, self._given(sentence, heads, labels), confidence)[0]
+        return self._beam(sentence, self._given(sentence, heads, labels, spans), confidence)[0]
 
     def parse_all(
         self, sentences: Iterable[Input], threads: int = 1, *, confidence: bool = False
@@ -88,11 +91,13 @@ class Parser(TrainedModel):
         *,
         heads: Heads | None = None,
         labels: Names | None = None,
+        spans: Spans = (),
         confidence: bool = False,
     ) -> list[Parsed]:
-        """The k best trees of those that the beam ends with, best first: at most as many as its states."""
+        """The k best trees of those that the beam ends with, best first: at most as many as its states. What
+        is given is kept, as in `parse`."""
         check_k(k)
-        return self._beam(sentence, self._given(sentence, heads, labels), confidence)[:k]
+        return self._beam(sentence, self._given(sentence, heads, labels, spans), confidence)[:k]
 
     def explain(
         self, sentence: Input, word: int, *, head: int | None = None, label: str | None = None
@@ -167,7 +172,7 @@ class Parser(TrainedModel):
             return [Parsed((), (), ())]
         trees = self.decoder.trees(block, 0, given)
         if not trees:
-            raise DataError("search found no tree that has the heads and labels that are given")
+            raise DataError("search found no tree that has the heads, labels and spans that are given")
         temperature = needed_temperature(self.saved) if confidence else None
         found = []
         for arcs, _, score in trees:
@@ -184,10 +189,18 @@ class Parser(TrainedModel):
             )
         return found
 
-    def _given(self, sentence: Input, heads: Heads | None, labels: Names | None) -> GivenTree | None:
-        if heads is None and labels is None:
+    def _given(
+        self, sentence: Input, heads: Heads | None, labels: Names | None, spans: Spans
+    ) -> GivenTree | None:
+        if heads is None and labels is None and not spans:
             return None
         length = len(self._record(sentence))
+        for span in spans:
+            if not _is_span(span, length):
+                raise SettingsError(
+                    f"spans: found {span!r}, expected the numbers of a first and a last token, from 1 to "
+                    f"{length}."
+                )
         numbers = {name: number for number, name in enumerate(self.labels)}
         names = _by_token(labels, length, "labels")
         for name in names.values():
@@ -200,7 +213,7 @@ class Parser(TrainedModel):
                     f"heads: found {head!r} for token {token + 1}, expected another token's number up to "
                     f"{length}, or 0 for the root."
                 )
-        return GivenTree.of(length, found, {token: numbers[name] for token, name in names.items()})
+        return GivenTree.of(length, found, {token: numbers[name] for token, name in names.items()}, spans)
 
     def _parsed(self, block: Block, ids: Ids) -> Iterator[Parsed]:
         words = block.column(self.feature_columns[0])
@@ -212,6 +225,11 @@ class Parser(TrainedModel):
     def _names(self, ids: Ids) -> Sequence[str]:
         names = self.labels
         return [names[label] for label in (ids % MOST_LABELS).tolist()]
+
+
+def _is_span(given: Any, length: int) -> bool:
+    numbers = isinstance(given, tuple | list) and len(given) == 2 and all(type(n) is int for n in given)
+    return numbers and 1 <= given[0] <= given[1] <= length
 
 
 def _by_token(given: Any, length: int, what: str) -> dict[int, Any]:

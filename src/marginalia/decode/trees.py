@@ -222,16 +222,25 @@ def resume(training: TreeTraining, saved: SavedModel) -> None:
 
 
 class GivenTree(NamedTuple):
-    """Heads and labels of a sentence's tokens that are given; -1 where none is."""
+    """Heads and labels of a sentence's tokens that are given, -1 where none is; and the first and last tokens
+    of spans, counted from 1, of which exactly one token has its head outside."""
 
     heads: Ids
     labels: Ids
+    spans: Ids = _NONE
 
     @classmethod
-    def of(cls, length: int, heads: Mapping[int, int], labels: Mapping[int, int]) -> GivenTree:
-        """By token, counted from 0."""
-        made = cls(np.full(length, -1, np.int32), np.full(length, -1, np.int32))
-        for array, given in zip(made, (heads, labels), strict=True):
+    def of(
+        cls,
+        length: int,
+        heads: Mapping[int, int],
+        labels: Mapping[int, int],
+        spans: Sequence[tuple[int, int]] = (),
+    ) -> GivenTree:
+        """Heads and labels by token, counted from 0."""
+        ends = np.array([end for span in spans for end in span], np.int32)
+        made = cls(np.full(length, -1, np.int32), np.full(length, -1, np.int32), ends)
+        for array, given in zip(made[:2], (heads, labels), strict=True):
             for token, value in given.items():
                 array[token] = value
         return made
@@ -267,9 +276,9 @@ class TreeDecoder(Decoder[_core.TreeShape]):
     ) -> list[tuple[Ids, npt.NDArray[np.uint32], float]]:
         """(arcs, actions, score) of the trees that the beam ends with, best first, each once; arcs that are
         given are kept."""
-        heads, labels = (_NONE, _NONE) if given is None else given
+        wanted = GivenTree(_NONE, _NONE) if given is None else given
         found: list[tuple[Ids, npt.NDArray[np.uint32], float]] = self._model.ranked(
-            self._extractor(block), block.table, sentence, 2**32, heads, labels, self._space()
+            self._extractor(block), block.table, sentence, 2**32, *wanted, self._space()
         )
         return found
 
