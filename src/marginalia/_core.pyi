@@ -2304,6 +2304,7 @@ class TreeModel:
         k: int,
         heads: NDArray[numpy.int32],
         labels: NDArray[numpy.int32],
+        spans: NDArray[numpy.int32],
         space: TreeSpace,
     ) -> list[tuple[NDArray[numpy.int32], NDArray[numpy.uint32], float]]:
         """

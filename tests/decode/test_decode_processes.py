@@ -95,6 +95,7 @@ def test_ctrl_c_ends_all_without_a_word_of_the_workers(tmp_path: Path) -> None:
     script.write_text(
         "import os, signal, threading, sys\n"
         f"sys.path[:0] = [{HERE!r}]\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a shell's background job ignores it
         "from contextlib import closing\n"
         "from test_decode_processes import of\n"
         "from marginalia.decode.processes import in_processes\n"

@@ -31,7 +31,10 @@ def ngrams(form, n, first, last):
     return ["/".join(window(form, start, start + n - 1)) for start in range(first, last - n + 2)]
 
 
-@pytest.mark.parametrize("name", SETS)
+OF_PIPELINES = [name for name in SETS if name.startswith("ud-")]  # their columns are those of pipelines
+
+
+@pytest.mark.parametrize("name", [name for name in SETS if name not in OF_PIPELINES])
 def test_every_set_compiles_whole(name):
     columns = (*COLUMNS, *FIRST_COLUMNS)
     program = load_set(name, columns, "ner")

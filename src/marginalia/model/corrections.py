@@ -230,7 +230,7 @@ def changes_of(saved: SavedModel, number: int) -> list[Change]:
 
 def _names(saved: SavedModel, outputs: tuple[int, ...], size: int) -> tuple[str, ...]:
     """Labels, of which the one after the last is what is before a sentence; of trees: actions."""
-    if saved.structure == "trees":
+    if "tree.actions" in saved.arrays:
         return tuple(action_name(output, saved.labels) for output in outputs)
     return tuple("^" if output == size else saved.labels[output] for output in outputs)
 
