@@ -50,7 +50,7 @@ void Segments::best_with(const std::vector<double>& costs, const RightLabels* ri
   const std::size_t length = scoring_.x.length, block = scoring_.block();
   viterbi_.begin(shape_, constants_, length);
   for (std::size_t first = 0; first < length; first += block) {
-    scoring_.score(Lookup{*this}, first, std::min(block, length - first), costs, scores_);
+    scoring_.score(lookup(), first, std::min(block, length - first), costs, scores_);
     if (right != nullptr) allow(*right);
     viterbi_.go_on(scores_);
   }
@@ -77,7 +77,7 @@ std::optional<ScoredLabels> Segments::best_wrong(std::size_t i) {
   read(i);
   {
     const std::shared_lock reading(data_.index.lock());
-    scoring_.score_all(Lookup{*this}, scores_);
+    scoring_.score_all(lookup(), scores_);
   }
   return marginalia::best_wrong(shape_, constants_, scores_, right(i));
 }
@@ -85,7 +85,7 @@ std::optional<ScoredLabels> Segments::best_wrong(std::size_t i) {
 void Segments::score_all(std::size_t i) {
   read(i);
   const std::shared_lock reading(data_.index.lock());
-  scoring_.score_all(Lookup{*this}, scores_);
+  scoring_.score_all(lookup(), scores_);
 }
 
 std::vector<ScoredLabels> Segments::k_best(std::size_t i, std::size_t k) {
@@ -133,34 +133,14 @@ void Segments::collect_named(const RightLabels& right) {
     }
 }
 
-// The rows of the features of example i that were collected. Those without one get one, if `adds`, all at
-// once: whoever adds waits for all who read.
 void Segments::find_rows(std::size_t i, bool adds) {
-  FeatureIndex& index = data_.index;
-  bool all_known = true;
-  {
-    const std::shared_lock reading(index.lock());
-    for (const PendingFeature& one : pending_) index.prefetch(one.key);
-    for (PendingFeature& one : pending_) {
-      one.row = index.find(one.key);
-      all_known = all_known && one.row != kNoRow;
-    }
-  }
-  if (all_known || !adds) return;
   const auto text = [&](std::size_t token, std::uint32_t source) {
     return data_.examples.text(i, token, source);
   };
-  const std::unique_lock writing(index.lock());
-  for (PendingFeature& one : pending_) {
-    if (one.row != kNoRow) continue;
-    bool added = false;
-    one.row = index.find_or_add(one.key, Scope::node, added);
-    if (!added || !index.keeps_names()) continue;
-    if (one.origin.item != nullptr)
-      index.add_name(data_.examples.item_name(one.origin.item->name));
-    else
-      index.add_name(data_.extractor.name(one.origin, scoring_.x.length, text));
-  }
+  marginalia::find_rows(data_.index, pending_, adds, [&](const PendingFeature& one) {
+    return one.origin.item != nullptr ? data_.examples.item_name(one.origin.item->name)
+                                      : data_.extractor.name(one.origin, scoring_.x.length, text);
+  });
 }
 
 void Segments::count_features(std::size_t i) {

@@ -4,13 +4,13 @@
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <shared_mutex>
 #include <vector>
 
 #include "features/index.hpp"
 #include "features/segment_examples.hpp"
+#include "search/growing_rows.hpp"
 #include "search/hypothesis_list.hpp"
 #include "search/labels.hpp"
 #include "search/segments/scoring.hpp"
@@ -92,25 +92,16 @@ class Segments {
   void count_features(std::size_t i);
 
  private:
-  // Rows and weights while both may grow. Rows that other learners added have no weights here.
-  struct Lookup {
-    const Segments& of;
-    bool may_have(std::uint64_t key) const { return of.data_.index.may_have(key); }
-    void prefetch_key(std::uint64_t key) const { of.data_.index.prefetch(key); }
-    std::uint32_t find(std::uint64_t key) const {
-      const std::uint32_t row = of.hidden_.feature(key) ? kNoRow : of.data_.index.find(key);
-      return row == kNoRow || row >= of.weights_.rows.size() ? kUnknownRow : row;
-    }
-    void prefetch_row(std::uint32_t row) const { of.weights_.prefetch_row(row); }
-    void prefetch_cells(std::uint32_t row) const { of.weights_.prefetch_cells(row); }
+  struct Lookup : GrowingLookup {
     void add_types(std::uint32_t row, const std::uint32_t* type_of, double* scores) const {
-      const Cell* end = of.weights_.end(row);
-      for (const Cell* c = of.weights_.begin(row); c != end; ++c) scores[type_of[c->output]] += c->weight;
+      const Cell* end = weights.end(row);
+      for (const Cell* c = weights.begin(row); c != end; ++c) scores[type_of[c->output]] += c->weight;
     }
     void add_labels(std::uint32_t row, double scale, std::size_t labels, double* scores) const {
-      of.weights_.add_row(row, scale, labels, scores);
+      weights.add_row(row, scale, labels, scores);
     }
   };
+  Lookup lookup() const { return {{data_.index, weights_, hidden_}}; }
 
   RightLabels right(std::size_t i) const {
     return {data_.gold.data() + data_.examples.sentence[i], data_.examples.length(i), data_.sets};
@@ -211,7 +202,7 @@ template <class Means>
 double Segments::expect(std::size_t i, const RightLabels* right, Means& means) {
   read(i);
   const std::shared_lock reading(data_.index.lock());
-  scoring_.score_and_keep(Lookup{*this}, scores_);
+  scoring_.score_and_keep(lookup(), scores_);
   if (right != nullptr) allow(*right);
   const SegmentExpectations expected = segment_probabilities(shape_, constants_, scores_);
   scoring_.expect(scores_, means);
@@ -235,7 +226,7 @@ template <class F>
 void Segments::rows_of(std::size_t i, F&& f) {
   read(i);
   const std::shared_lock reading(data_.index.lock());
-  scoring_.for_rows(Lookup{*this}, f);
+  scoring_.for_rows(lookup(), f);
 }
 
 static_assert(CostSensitive<Segments> && Probabilistic<Segments> && !Stepwise<Segments> &&

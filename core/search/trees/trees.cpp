@@ -30,7 +30,7 @@ void Trees::search(std::size_t i, const TreeSearchOptions& options, std::span<co
   const std::shared_lock reading(data_.index.lock());
   search_.scoring.begin();
   search_.begin(options, gold);
-  search_.finish(Lookup{*this});
+  search_.finish(lookup());
 }
 
 void Trees::derive(std::uint32_t state, Derivation& out) {
@@ -172,7 +172,7 @@ void Trees::find_violation(std::size_t i, Against which, std::span<const std::ui
     const std::shared_lock reading(data_.index.lock());
     search_.scoring.begin();
     search_.begin({nullptr, which == Against::costly ? &costs : nullptr}, gold);
-    while (search_.advance(Lookup{*this})) {
+    while (search_.advance(lookup())) {
       const std::uint32_t best = search_.beam().at(0);
       const double lead = states[best].score - states[search_.gold()].score;
       if (best != search_.gold() && (early || lead >= most)) {
@@ -216,7 +216,7 @@ void Trees::best_merged(std::size_t i) {
     const std::shared_lock reading(data_.index.lock());
     search_.scoring.begin();
     merging_->begin(search_.scoring, search_.states);
-    while (merging_->advance(Lookup{*this})) {
+    while (merging_->advance(lookup())) {
     }
   }
   take_actions(merging_->actions(merging_->beam()[0]), best_.output);
@@ -238,10 +238,10 @@ void Trees::find_merged(std::size_t i, std::span<const std::uint32_t> gold, Viol
   std::size_t length = 0;
   bool lost = false;
   for (std::size_t t = 0; t < gold.size() && !lost; ++t) {
-    search_.scoring.score(Lookup{*this}, states, std::span(&right, 1));
+    search_.scoring.score(lookup(), states, std::span(&right, 1));
     const double score =
         states[right].score + static_cast<double>(search_.scoring.scores(0)[shape_.column_of()[gold[t]]]);
-    merging_->advance(Lookup{*this});
+    merging_->advance(lookup());
     right = states.apply(right, gold[t]);
     states.at(right).score = score;
     const std::uint32_t best = merging_->beam()[0];
@@ -283,33 +283,15 @@ void Trees::collect(std::uint32_t state, std::uint32_t action, double count) {
   }
 }
 
-// The rows of the features of example i that were collected. Those without one get one, if `adds`, all at
-// once: whoever adds waits for all who read.
 void Trees::find_rows(std::size_t i, bool adds) {
-  FeatureIndex& index = data_.index;
-  bool all_known = true;
-  {
-    const std::shared_lock reading(index.lock());
-    for (const PendingFeature& one : pending_) index.prefetch(one.key);
-    for (PendingFeature& one : pending_) {
-      one.row = index.find(one.key);
-      all_known = all_known && one.row != kNoRow;
-    }
-  }
-  if (all_known || !adds) return;
   const auto text = [&](std::size_t token, std::uint32_t source) {
     return data_.examples.text(i, token, source);
   };
-  const std::unique_lock writing(index.lock());
-  for (PendingFeature& one : pending_) {
-    if (one.row != kNoRow) continue;
-    bool added = false;
-    one.row = index.find_or_add(one.key, Scope::node, added);
-    if (!added || !index.keeps_names()) continue;
+  marginalia::find_rows(data_.index, pending_, adds, [&](const PendingFeature& one) {
     replay_.fields(data_.extractor, replay_[one.state], fields_);
-    index.add_name(concatenated(data_.extractor.piece_texts(
-        one.template_index, fields_.data(), search_.scoring.x.length, replay_.names(), text)));
-  }
+    return concatenated(data_.extractor.piece_texts(one.template_index, fields_.data(),
+                                                    search_.scoring.x.length, replay_.names(), text));
+  });
 }
 
 void Trees::count_features(std::size_t i) {

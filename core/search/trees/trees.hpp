@@ -4,13 +4,13 @@
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <shared_mutex>
 #include <unordered_set>
 #include <vector>
 
 #include "features/index.hpp"
+#include "search/growing_rows.hpp"
 #include "search/structure.hpp"
 #include "search/trees/examples.hpp"
 #include "search/trees/merging.hpp"
@@ -96,23 +96,13 @@ class Trees {
   void count_features(std::size_t i);
 
  private:
-  // Rows and weights while both may grow. Rows that other learners added have no weights here.
-  struct Lookup {
-    const Trees& of;
-    bool may_have(std::uint64_t key) const { return of.data_.index.may_have(key); }
-    void prefetch_filter(std::uint64_t key) const { of.data_.index.prefetch_filter(key); }
-    void prefetch_key(std::uint64_t key) const { of.data_.index.prefetch(key); }
-    std::uint32_t find(std::uint64_t key) const {
-      const std::uint32_t row = of.hidden_.feature(key) ? kNoRow : of.data_.index.find(key);
-      return row == kNoRow || row >= of.weights_.rows.size() ? kUnknownRow : row;
-    }
-    void prefetch_row(std::uint32_t row) const { of.weights_.prefetch_row(row); }
-    void prefetch_cells(std::uint32_t row) const { of.weights_.prefetch_cells(row); }
+  struct Lookup : GrowingLookup {
     void add(std::uint32_t row, const std::uint16_t* column_of, float* scores) const {
-      const Cell* end = of.weights_.end(row);
-      for (const Cell* c = of.weights_.begin(row); c != end; ++c) scores[column_of[c->output]] += c->weight;
+      const Cell* end = weights.end(row);
+      for (const Cell* c = weights.begin(row); c != end; ++c) scores[column_of[c->output]] += c->weight;
     }
   };
+  Lookup lookup() const { return {{data_.index, weights_, hidden_}}; }
   struct PendingFeature {
     std::uint64_t key;
     std::uint32_t template_index, state, action, row;
