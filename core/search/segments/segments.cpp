@@ -137,8 +137,8 @@ void Segments::find_rows(std::size_t i, bool adds) {
   const auto text = [&](std::size_t token, std::uint32_t source) {
     return data_.examples.text(i, token, source);
   };
-  marginalia::find_rows(data_.index, pending_, adds, [&](const PendingFeature& one) {
-    return one.origin.item != nullptr ? data_.examples.item_name(one.origin.item->name)
+  marginalia::find_rows(data_.index, pending_, adds, [&](const PendingFeature& one) -> std::string {
+    return one.origin.item != nullptr ? std::string(data_.examples.item_name(one.origin.item->name))
                                       : data_.extractor.name(one.origin, scoring_.x.length, text);
   });
 }
