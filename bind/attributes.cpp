@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "arrays.hpp"
+#include "base/normalization.hpp"
 #include "base/unicode.hpp"
 #include "bind.hpp"
 
@@ -49,6 +50,11 @@ void bind_attributes(nb::module_& m) {
         "An attribute of bytes, which need not be valid UTF-8.");
   m.def(
       "unicode_tables",
-      [] { return nb::make_tuple(give(marginalia::class_table()), give(marginalia::lower_table())); },
-      "Ranges of kinds and scripts of characters, packed; and (first, last, step, distance) of lower case.");
+      [] {
+        return nb::make_tuple(give(marginalia::class_table()), give(marginalia::lower_table()),
+                              give(marginalia::width_table()));
+      },
+      "Ranges of kinds and scripts of characters, packed; and (first, last, step, distance) of lower case "
+      "and of "
+      "usual widths.");
 }

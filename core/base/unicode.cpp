@@ -3,15 +3,11 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/mapped_ranges.hpp"
+
 namespace marginalia {
 
 namespace {
-
-struct LowerRange {
-  char32_t first, last;
-  std::uint8_t step;
-  std::int32_t delta;
-};
 
 #include "base/unicode_tables.inc"
 
@@ -101,11 +97,7 @@ Script script_of(char32_t code) {
 
 char32_t lower_of(char32_t code) {
   if (code < 0x80) return code >= U'A' && code <= U'Z' ? code + 32 : code;
-  const auto found = std::lower_bound(std::begin(kLowers), std::end(kLowers), code,
-                                      [](const LowerRange& range, char32_t c) { return range.last < c; });
-  if (found == std::end(kLowers) || code < found->first || (code - found->first) % found->step != 0)
-    return code;
-  return static_cast<char32_t>(static_cast<std::int32_t>(code) + found->delta);
+  return mapped(kLowers, code);
 }
 
 std::vector<std::uint32_t> class_table() {
@@ -113,12 +105,7 @@ std::vector<std::uint32_t> class_table() {
 }
 
 std::vector<std::int32_t> lower_table() {
-  std::vector<std::int32_t> flat;
-  for (const LowerRange& range : kLowers)
-    for (const auto number : {static_cast<std::int32_t>(range.first), static_cast<std::int32_t>(range.last),
-                              std::int32_t{range.step}, range.delta})
-      flat.push_back(number);
-  return flat;
+  return flat(kLowers);
 }
 
 }  // namespace marginalia

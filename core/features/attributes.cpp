@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/normalization.hpp"
 #include "base/regex.hpp"
 #include "base/unicode.hpp"
 
@@ -71,7 +72,7 @@ constexpr std::array<Named, 12> kIs{{
      [](std::u32string_view t) { return t.size() == 2 && is_kind(t[0], Kind::upper) && t[1] == U'.'; }},
 }};
 
-constexpr std::array<std::pair<std::string_view, Function>, 15> kFunctions{{
+constexpr std::array<std::pair<std::string_view, Function>, 17> kFunctions{{
     {"column", Function::column},
     {"lower", Function::lower},
     {"prefix", Function::prefix},
@@ -86,6 +87,8 @@ constexpr std::array<std::pair<std::string_view, Function>, 15> kFunctions{{
     {"test", Function::test},
     {"match", Function::match},
     {"lower-match", Function::lower_match},
+    {"width", Function::width},
+    {"nfkc", Function::nfkc},
     {"cluster", Function::cluster},
 }};
 
@@ -261,6 +264,12 @@ bool evaluate(const Attribute& attribute, std::string_view value, std::string& o
       return true;
     case Function::lower_match:
       lower(Regex(argument).find(value).value_or(""), out);
+      return true;
+    case Function::width:
+      append_usual_width(value, out);
+      return true;
+    case Function::nfkc:
+      append_nfkc(value, out);
       return true;
     case Function::cluster:
       return cluster(*attribute.clusters, path_bits(argument), value, out);

@@ -24,6 +24,8 @@ enum class Function {
   test,         // Wapiti's %t: "true" / "false" for a regular expression
   match,        // Wapiti's %m: the matched part, possibly empty
   lower_match,  // Wapiti's %M: the matched part, lower-cased
+  width,        // in usual widths: full-width letters and digits are ASCII (one code point to one)
+  nfkc,         // normalisation form KC
   cluster,      // the first bits of the path of the word's cluster, or "all"; nothing for unknown words
 };
 

@@ -223,7 +223,7 @@ def evaluate_attribute(function: str, argument: str, value: str) -> str | None:
 def evaluate_attribute(function: str, argument: str, value: bytes) -> bytes | None:
     """An attribute of bytes, which need not be valid UTF-8."""
 
-def unicode_tables() -> tuple[NDArray[numpy.uint32], NDArray[numpy.int32]]:
+def unicode_tables() -> tuple[NDArray[numpy.uint32], NDArray[numpy.int32], NDArray[numpy.int32]]:
     """
     Ranges of kinds and scripts of characters, packed; and (first, last, step, distance) of lower case.
     """

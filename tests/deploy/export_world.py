@@ -25,6 +25,8 @@ NODE = [
     "word[-1]/word[0]",
     "tag[0]/word[1]",
     "lower(word)[-1..1]",
+    "width(word)[0]",
+    "nfkc(word)[-1..0]",
     "prefix(1..3)(word)[0]",
     "suffix(1..3)(word)[-1]",
     "lower-prefix(2)(word)[0]",

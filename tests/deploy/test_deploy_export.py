@@ -81,9 +81,11 @@ def test_javascript_modules_give_the_same_labels(tmp_path: Path) -> None:
 
 def borders() -> list[str]:
     """The first and the last character of each range of the Unicode tables, and some of those beside."""
-    ranges, lowers = _core.unicode_tables()
+    ranges, lowers, widths = _core.unicode_tables()
     starts = (ranges >> np.uint32(8)).astype(int)
-    places = {*starts, *(starts - 1), *lowers[0::4], *lowers[1::4], *(lowers[1::4] + 1), 0x10FFFF}
+    places = {*starts, *(starts - 1), 0x10FFFF}
+    for table in (lowers, widths):
+        places |= {*table[0::4], *table[1::4], *(table[1::4] + 1)}
     return [chr(code) for code in places if code > 0 and not 0xD800 <= code < 0xE000]
 
 
@@ -91,6 +93,8 @@ ATTRIBUTES = [
     ("lower", ""),
     ("shape", ""),
     ("char-class", ""),
+    ("width", ""),
+    ("nfkc", ""),
     ("has", "upper"),
     ("test", r"^\a$"),
     ("test", r"\W"),
@@ -100,8 +104,9 @@ ATTRIBUTES = [
 
 @pytest.mark.parametrize(("function", "argument"), ATTRIBUTES)
 def test_characters_are_the_cores(function: str, argument: str) -> None:
-    ranges, lowers = _core.unicode_tables()
-    exported = Attributes(Characters(ranges.tolist(), lowers.tolist())).function(function, argument)
+    exported = Attributes(Characters(*(table.tolist() for table in _core.unicode_tables()))).function(
+        function, argument
+    )
     for char in [*borders(), *CHARACTERS]:
         for text in (char, f"a{char} ."):
             assert exported(text) == _core.evaluate_attribute(function, argument, text), ascii(text)
@@ -115,11 +120,11 @@ patterns = st.lists(
 
 @given(patterns, st.integers(0, 2**32 - 1))
 def test_expressions_are_the_cores(pattern: str, seed: int) -> None:
-    ranges, lowers = _core.unicode_tables()
+    characters = Characters(*(table.tolist() for table in _core.unicode_tables()))
     rng = random.Random(seed)
     texts = ["".join(random_word(rng) for _ in range(2)) for _ in range(8)]
     for name in ("test", "match", "lower-match"):
-        exported = Attributes(Characters(ranges.tolist(), lowers.tolist())).function(name, pattern)
+        exported = Attributes(characters).function(name, pattern)
         assert [exported(text) for text in texts] == [
             _core.evaluate_attribute(name, pattern, text) for text in texts
         ]

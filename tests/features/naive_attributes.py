@@ -78,6 +78,11 @@ def lowered(text: str) -> str:
     return "".join(c.lower()[0] for c in text)
 
 
+def usual_width(c: str) -> str:
+    form = unicodedata.decomposition(c).split()
+    return chr(int(form[1], 16)) if form and form[0] in ("<wide>", "<narrow>") else c
+
+
 def shape(text: str) -> str:
     def of(c: str) -> str:
         if upper(c):
@@ -149,6 +154,8 @@ def evaluate(function: str, argument: str, value: str) -> str | None:
     return {
         "column": lambda: value,
         "lower": lambda: lowered(value),
+        "width": lambda: "".join(map(usual_width, value)),
+        "nfkc": lambda: unicodedata.normalize("NFKC", value),
         "shape": lambda: shape(value),
         "collapsed-shape": lambda: "".join(c for c, _ in itertools.groupby(shape(value))),
         "char-class": lambda: char_class(value[0]) if value else None,

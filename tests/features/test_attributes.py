@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 from marginalia import _core
 
 ROOT = Path(__file__).parents[2]
-TABLES = ROOT / "core" / "base" / "unicode_tables.inc"
-SIMPLE = ["column", "lower", "shape", "collapsed-shape", "char-class"]
+FOLDER = ROOT / "core" / "base"
+TABLES = FOLDER / "unicode_tables.inc"
+SIMPLE = ["column", "lower", "width", "nfkc", "shape", "collapsed-shape", "char-class"]
 texts = st.text(
     st.one_of(st.characters(exclude_categories=["Cs"]), st.sampled_from("aZé0-.,/ 語ア三\u0301")), max_size=12
 )
@@ -41,7 +42,7 @@ def all_code_points() -> list[str]:
     return code_points()
 
 
-@pytest.mark.parametrize("function", ["lower", "shape"])
+@pytest.mark.parametrize("function", ["lower", "shape", "width"])
 def test_every_code_point(function, all_code_points):
     text = "".join(all_code_points)
     assert _core.evaluate_attribute(function, "", text) == naive.evaluate(function, "", text)
@@ -62,14 +63,30 @@ def test_every_code_point_has_its_char_class(all_code_points):
     assert [c for c in some if evaluate("char-class", "", c) != naive.char_class(c)] == []
 
 
-def test_the_tables_are_what_the_tool_writes(capsys, monkeypatch):
+def test_every_code_point_has_its_normal_form(all_code_points):
+    for char in all_code_points:
+        for text in (char, f"e{char}\u0323\u0301"):
+            expected = unicodedata.normalize("NFKC", text)
+            assert _core.evaluate_attribute("nfkc", "", text) == expected, ascii(text)
+
+
+# Letters that compose with each other, marks of several classes, Hangul letters and syllables.
+COMPOSING = "aeoAO\u0301\u0302\u0323\u0327\u0345\u0338=<≠\u1100\u1161\u11a8가각かハ\u3099ﾞ㌀ﬁ①Ⅳ\u0b47\u0b3e"
+
+
+@given(st.text(st.sampled_from(COMPOSING), max_size=12))
+def test_normal_forms_of_any_order_of_marks(text):
+    assert _core.evaluate_attribute("nfkc", "", text) == unicodedata.normalize("NFKC", text)
+
+
+def test_the_tables_are_what_the_tool_writes(monkeypatch):
     if not same_unicode():
         pytest.skip("the tables are of another version of Unicode")
     monkeypatch.syspath_prepend(str(ROOT / "tools"))
     import make_unicode_tables
 
-    make_unicode_tables.main()
-    assert capsys.readouterr().out == TABLES.read_text(encoding="utf-8")
+    for name, text in make_unicode_tables.FILES.items():
+        assert text() == (FOLDER / name).read_text(encoding="utf-8"), name
 
 
 @given(texts)
@@ -90,6 +107,8 @@ def test_functions_of_any_text(text):
         ("shape", "", "e\u0301te\u0301", "xxx"),
         ("shape", "", "東京2020", "ccdddd"),
         ("lower", "", "ÉCOLE İI", "école ii"),
+        ("width", "", "Ｗ１９９８　ｶﾞ％", "W1998 カ\u3099%"),
+        ("nfkc", "", "Ｗ①ﬁｶﾞe\u0301", "W1fiガé"),
         ("prefix", "3", "日本語学", "日本語"),
         ("prefix", "3", "ab", None),
         ("suffix", "2", "ab", "ab"),

@@ -17,6 +17,8 @@ from marginalia.model import SavedModel, phrases_of
 _SUBJECTS: dict[str, str] = {
     "column": "{}",
     "lower": "{} in lower case",
+    "width": "{} in usual width",
+    "nfkc": "{} in normal form",
     "prefix": "the prefix of {n} of {}",
     "suffix": "the suffix of {n} of {}",
     "lower-prefix": "the prefix of {n}, in lower case, of {}",

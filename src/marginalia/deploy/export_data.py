@@ -22,7 +22,7 @@ from marginalia.model import SavedModel
 from marginalia.model.clusters import clusters_of
 from marginalia.model.constants import ChainSettings
 
-_PLAIN = ("column", "first", "prefix", "suffix")  # functions that need no Unicode tables
+_PLAIN = ("column", "first", "prefix", "suffix", "width", "nfkc")  # functions that need no Unicode tables
 
 
 def export_data(tagger: TrainedModel) -> dict[str, Any]:
@@ -72,8 +72,9 @@ def _interface(tagger: TrainedModel) -> dict[str, Any]:
 def _program(saved: SavedModel) -> dict[str, Any]:
     program = saved.program
     attributes = [[a.function, a.argument, a.column] for a in program.attributes]
-    plain = all(a.function in _PLAIN for a in program.attributes)
-    ranges, lowers = _core.unicode_tables()
+    functions = {a.function for a in program.attributes}
+    plain = functions <= {*_PLAIN}
+    ranges, lowers, widths = _core.unicode_tables()
     return {
         "attributes": attributes,
         "templates": [
@@ -83,6 +84,7 @@ def _program(saved: SavedModel) -> dict[str, Any]:
         ],
         "ranges": _text(ranges[:0] if plain else ranges),
         "lowers": _text(lowers[:0] if plain else lowers),
+        "widths": _text(widths if "width" in functions else widths[:0]),
         "lists": {name: _text(saved.arrays[f"list.{name}"]) for name in program.lists},
         "clusters": {
             name: {

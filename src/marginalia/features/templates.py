@@ -34,6 +34,9 @@ Functions (of Unicode code points; upper, lower, letter, digit, mark as in the g
 Ll, other L, Nd, M):
 
     lower(c)            lower case, code point by code point
+    width(c)            in usual widths, code point by code point: full-width letters, digits and signs as
+                        ASCII, half-width katakana as katakana
+    nfkc(c)             Unicode's normalisation form KC, which also joins marks, opens ligatures …
     prefix(n)(c)        the first n code points, 1 to 99; absent if there are fewer
     suffix(n)(c)        the last n code points
     lower-prefix(n)(c)  the same in lower case, and lower-suffix(n)(c)
@@ -85,6 +88,8 @@ from marginalia.features.reading import Columns, Line, check_argument, nearest
 
 FORMS = {
     "lower": "lower(word)[0]",
+    "width": "width(word)[0]",
+    "nfkc": "nfkc(word)[0]",
     "prefix": "prefix(3)(word)[0]",
     "suffix": "suffix(3)(word)[0]",
     "lower-prefix": "lower-prefix(3)(word)[0]",

@@ -201,7 +201,8 @@ class Clusters {
 // What the attributes of a model say of the tokens of a sentence, as hashes.
 export class Values {
   constructor(data) {
-    const characters = new Characters(numbers(data.ranges, Uint32Array), numbers(data.lowers, Int32Array));
+    const characters = new Characters(
+      numbers(data.ranges, Uint32Array), numbers(data.lowers, Int32Array), numbers(data.widths, Int32Array));
     this.attributes = data.attributes;
     const clusters = {};
     for (const [name, table] of Object.entries(data.clusters)) clusters[name] = new Clusters(table, characters);

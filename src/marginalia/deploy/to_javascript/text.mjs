@@ -4,17 +4,30 @@ const UPPER = 1, LOWER = 2, LETTER = 3, MARK = 4, DIGIT = 5, PUNCT = 6, SPACE = 
 const KIND_NAMES = ["other", "letter", "letter", "letter", "other", "digit", "punct", "space"];
 const SCRIPT_NAMES = ["", "han", "hiragana", "katakana", "hangul", "latin", "greek", "cyrillic", "cjk-digit"];
 
-// Kinds, scripts and lower case of characters, by the Unicode tables that the model was trained with.
-export class Characters {
-  constructor(ranges, lowers) {
-    this.ranges = ranges;
-    this.lowers = new Map();
-    for (let i = 0; i < lowers.length; i += 4) {
-      const [first, last, step, distance] = lowers.slice(i, i + 4);
-      for (let code = first; code <= last; code += step) {
-        this.lowers.set(String.fromCodePoint(code), String.fromCodePoint(code + distance));
-      }
+// What characters become, of rows of first, last, step, distance.
+function mapped(numbers) {
+  const found = new Map();
+  for (let i = 0; i < numbers.length; i += 4) {
+    const [first, last, step, distance] = numbers.slice(i, i + 4);
+    for (let code = first; code <= last; code += step) {
+      found.set(String.fromCodePoint(code), String.fromCodePoint(code + distance));
     }
+  }
+  return found;
+}
+
+function translate(text, map) {
+  let out = "";
+  for (const char of text) out += map.get(char) ?? char;
+  return out;
+}
+
+// Kinds, scripts, lower case and widths of characters, by the Unicode tables that the model was trained with.
+export class Characters {
+  constructor(ranges, lowers, widths) {
+    this.ranges = ranges;
+    this.lowers = mapped(lowers);
+    this.widths = mapped(widths);
   }
 
   // One of the kinds above.
@@ -29,9 +42,12 @@ export class Characters {
 
   // Lower case, one character for each.
   lower(text) {
-    let out = "";
-    for (const char of text) out += this.lowers.get(char) ?? char;
-    return out;
+    return translate(text, this.lowers);
+  }
+
+  // In usual widths, one character for each.
+  usualWidth(text) {
+    return translate(text, this.widths);
   }
 
   packed(char) {
@@ -147,6 +163,8 @@ export function attribute(name, argument, characters) {
     shape: (text) => shape(text, false, characters),
     "collapsed-shape": (text) => shape(text, true, characters),
     "char-class": (text) => charClass(text, characters),
+    width: (text) => characters.usualWidth(text),
+    nfkc: (text) => text.normalize("NFKC"),
   }[name];
 }
 

@@ -118,7 +118,9 @@ class Values:
     """What the attributes of a model say of the tokens of a sentence, as hashes."""
 
     def __init__(self, data: Data) -> None:
-        characters = Characters(numbers(data["ranges"], "I"), numbers(data["lowers"], "i"))
+        characters = Characters(
+            numbers(data["ranges"], "I"), numbers(data["lowers"], "i"), numbers(data["widths"], "i")
+        )
         self.attributes: list[list[str]] = data["attributes"]
         self._clusters = {name: Clusters(table, characters) for name, table in data["clusters"].items()}
         known = Attributes(characters)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable
 
@@ -10,14 +11,19 @@ KIND_NAMES = ("other", "letter", "letter", "letter", "other", "digit", "punct", 
 SCRIPT_NAMES = ("", "han", "hiragana", "katakana", "hangul", "latin", "greek", "cyrillic", "cjk-digit")
 
 
-class Characters:
-    """Kinds, scripts and lower case of characters, by the Unicode tables that the model was trained with."""
+def mapped(numbers: list[int]) -> dict[int, int]:
+    """What code points become, of rows of first, last, step, distance."""
+    rows = [numbers[i : i + 4] for i in range(0, len(numbers), 4)]
+    return {code: code + d for a, b, step, d in rows for code in range(a, b + 1, step)}
 
-    def __init__(self, ranges: list[int], lowers: list[int]) -> None:
+
+class Characters:
+    """Kinds, scripts, lower case and widths of characters, by the tables that the model was trained with."""
+
+    def __init__(self, ranges: list[int], lowers: list[int], widths: list[int]) -> None:
         self._starts = [packed >> 8 for packed in ranges]
         self._classes = [packed & 0xFF for packed in ranges]
-        rows = [lowers[i : i + 4] for i in range(0, len(lowers), 4)]  # first, last, step, distance
-        self._lowers = {code: code + d for a, b, step, d in rows for code in range(a, b + 1, step)}
+        self._lowers, self._widths = mapped(lowers), mapped(widths)
 
     def kind(self, char: str) -> int:
         """One of the kinds above."""
@@ -30,6 +36,10 @@ class Characters:
     def lower(self, text: str) -> str:
         """Lower case, one character for each."""
         return text.translate(self._lowers)
+
+    def usual_width(self, text: str) -> str:
+        """In usual widths, one character for each."""
+        return text.translate(self._widths)
 
     def _packed(self, char: str) -> int:
         return self._classes[bisect_right(self._starts, ord(char)) - 1]
@@ -131,6 +141,8 @@ class Attributes:
             "shape": lambda text: self._shape(text, False),
             "collapsed-shape": lambda text: self._shape(text, True),
             "char-class": self._char_class,
+            "width": self._characters.usual_width,
+            "nfkc": lambda text: unicodedata.normalize("NFKC", text),
         }
         return simple[name]
 
