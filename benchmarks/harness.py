@@ -118,7 +118,9 @@ def median_of(command: list[str], repetitions: int = 1, **limits) -> Run:
 
 
 def size_mb(path: Path) -> float:
-    return path.stat().st_size / MB
+    """Of a file, or of all files of a folder."""
+    files = [path] if path.is_file() else [file for file in path.rglob("*") if file.is_file()]
+    return sum(file.stat().st_size for file in files) / MB
 
 
 def cost_row(system: str, run: Run, model: Path | None = None, **more) -> dict:

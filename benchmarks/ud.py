@@ -33,6 +33,9 @@ def main() -> None:
     options.add_argument("--part", choices=("dev", "test"), default="dev", help="what is scored")
     options.add_argument("--iterations", type=int, default=10, help="of UDPipe's parser; 0: its own number")
     options.add_argument("--set", action="append", default=[], metavar="PART.NAME=VALUE", help="ours")
+    options.add_argument(
+        "--models", type=Path, metavar="DIR", help="keeps models of peers, and uses them again"
+    )
     options = options.parse_args()
     tables = {}
     for name in options.treebanks:
@@ -48,24 +51,38 @@ def compare(options, corpus: Path, folder: Path) -> dict[str, list[dict]]:
     gold, text = corpus / f"{options.part}.conllu", folder / "raw.txt"
     raw_text(gold, text)
     tables: dict[str, list[dict]] = {"training": [], **{given: [] for given in GIVEN}}
-    for system, train, parse in contestants(options, corpus, folder):
-        model = folder / f"{system}.model"
-        run = measure([*train, model] if system != "marginalia" else [*train, "-o", model])
-        if run.code:
-            tables["training"].append(failed_row(system, CommandFailed(run)))
+    for system, train, parse in contestants(options, corpus):
+        kept = options.models if options.models and system != "marginalia" else folder
+        model = kept / f"{corpus.name} {system}.model"
+        try:
+            tables["training"].append(trained(system, train, model))
+        except CommandFailed as failure:
+            tables["training"].append(failed_row(system, failure))
             continue
-        tables["training"].append(cost_row(system, run, model if model.is_file() else None))
         for given in GIVEN:
             source = text if given == "raw" else gold
             tables[given].append(scored(system, parse(model, source, given, folder), gold, folder))
     return tables
 
 
-def contestants(options, corpus: Path, folder: Path):
+def trained(system: str, train: list, model: Path) -> dict:
+    """Train, or find the model of an earlier run with what it cost then."""
+    cost = model.with_suffix(".json")
+    if cost.exists():
+        return json.loads(cost.read_text())
+    run = measure([*train, model])
+    if run.code:
+        raise CommandFailed(run)
+    row = cost_row(system, run, model)
+    cost.write_text(json.dumps(row))
+    return row
+
+
+def contestants(options, corpus: Path):
     train, dev = corpus / "train.conllu", corpus / "dev.conllu"
     if systems.use_ours(options):
         settings = [word for one in options.set for word in ("--set", one)]
-        command = [*MARGINALIA, "train", train, "--dev", dev, "--task", "ud", "-q", *settings]
+        command = [*MARGINALIA, "train", train, "--dev", dev, "--task", "ud", "-q", *settings, "-o"]
         yield "marginalia", command, ours
     if options.skip_peer:
         return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -22,21 +23,28 @@ def train(options: argparse.Namespace) -> None:
     config = folder / "config.cfg"
     run("init", "config", config, "--lang", "xx", "--pipeline", ",".join(CONFIG), "--optimize", "efficiency")
     paths = ("--paths.train", folder / "train.spacy", "--paths.dev", folder / "dev.spacy")
-    run("train", config, "--output", options.model, *paths)
+    run("train", config, "--output", folder / "models", *paths)
+    (folder / "models" / "model-best").rename(options.model)
+    shutil.rmtree(folder)
 
 
 def parse(options: argparse.Namespace) -> None:
     import spacy
-    from spacy.tokens import Doc
 
     if options.given != "tokens":
         raise SystemExit("spaCy is compared with given tokens only: its rules cut text, not the treebank")
-    pipeline = spacy.load(options.model / "model-best")
+    pipeline = spacy.load(options.model)
+    pairs = ((given(rows, pipeline.vocab), rows) for rows in sentences(options.input))
     with open(options.output, "w", encoding="utf-8") as out:
-        for rows in sentences(options.input):
-            words = [row[1] for row in rows if row[0].isdigit()]
-            doc = pipeline(Doc(pipeline.vocab, words=words, sent_starts=[True] + [False] * (len(words) - 1)))
+        for doc, rows in pipeline.pipe(pairs, as_tuples=True):
             write(rows, doc, out)
+
+
+def given(rows: list[list[str]], vocab):
+    from spacy.tokens import Doc
+
+    words = [row[1] for row in rows if row[0].isdigit()]
+    return Doc(vocab, words=words, sent_starts=[True] + [False] * (len(words) - 1))
 
 
 def sentences(path: Path):

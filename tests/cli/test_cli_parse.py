@@ -36,7 +36,7 @@ def test_train_tells_of_each_part(run: Run, bank: Path, tmp_path: Path) -> None:
     code, out, err = run(*words)
     found = json.loads(out)
     assert code == 0
-    assert list(found["parts"]) == ["tokens", "multiword", "tags", "tags-2", "lemmas", "parser"]
+    assert list(found["parts"]) == ["tokens", "multiword", "tags", "tags-2", "lemmas", "supertags", "parser"]
     assert all(f"{part}:" in err for part in found["parts"])
     assert "jack-knifing: fold 5/5" in err
 
@@ -106,7 +106,7 @@ def test_eval_gives_the_table_of_conll_2018(run: Run, bank: Path) -> None:
 def test_inspect_shows_parts(run: Run, bank: Path) -> None:
     code, out, _ = run("inspect", bank / "p.mg")
     assert code == 0
-    assert "a pipeline of 6 parts" in out
+    assert "a pipeline of 7 parts" in out
     assert "table lexicon" in out
     assert json.loads(run("inspect", bank / "p.mg", "--json")[1])["parts"]["tags"]["label"] == "upos+xpos"
     assert "NOUN NN" in run("inspect", bank / "p.mg", "--part", "tags")[1]
@@ -126,7 +126,15 @@ def test_one_part_anew_and_a_model_added(run: Run, bank: Path, model: Path, tmp_
     ]
     code, out, _ = run(*words, "--part", "lemmas", "-q", "--json")
     assert code == 0
-    assert list(json.loads(out)["parts"]) == ["tokens", "multiword", "tags", "tags-2", "lemmas", "parser"]
+    assert list(json.loads(out)["parts"]) == [
+        "tokens",
+        "multiword",
+        "tags",
+        "tags-2",
+        "lemmas",
+        "supertags",
+        "parser",
+    ]
     code, out, _ = run(*words, "--part", "lemmas", "--add", f"chunks={model}", "-q", "--json")
     assert list(json.loads(out)["parts"])[-1] == "chunks"
     assert "chunks=B-" in run("parse", tmp_path / "q.mg", "--text", "The dog sees the cat.")[1]

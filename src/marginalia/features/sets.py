@@ -29,6 +29,7 @@ SETS = (
     "segments-rich",
     "ud-characters",
     "ud-multiword",
+    "ud-supertags",
     "ud-tags",
     "ud-tags-many",
     "ud-features",

@@ -27,8 +27,12 @@ from marginalia.features.program import Attribute, ProgramBuilder, TemplateProgr
 from marginalia.features.reading import Columns, Line, nearest
 from marginalia.features.templates import Scanner
 
-TREE_SETS = ("trees", "huang-sagae")
-"""The names of the ready-made sets for trees."""
+TREE_SETS = {
+    "trees": ("trees",),
+    "trees-supertags": ("trees", "trees-supertags"),
+    "huang-sagae": ("huang-sagae",),
+}
+"""The ready-made sets for trees, and the texts that each is made of."""
 
 STEPS = ("left", "left2", "right", "right2", "head")
 _BASE = re.compile(r"[sq][0-9]")
@@ -177,7 +181,8 @@ def load_tree_features(
     if name_or_path in TREE_SETS:
         from marginalia.features.sets import text_of_set
 
-        text, file = text_of_set(name_or_path), f"set '{name_or_path}'"
+        text = "".join(text_of_set(name) for name in TREE_SETS[name_or_path])
+        file = f"set '{name_or_path}'"
         program = parse_tree_templates(text, known, file=file, onto=onto, skip_missing=True)
         if not program.attributes:
             raise SettingsError(

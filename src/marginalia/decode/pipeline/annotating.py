@@ -15,6 +15,7 @@ from marginalia.decode.pipeline.parts import (
     LEMMAS,
     MULTIWORD,
     PARSER,
+    SUPERTAGS,
     TAG_COLUMNS,
     TAGS,
     TOKENS,
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 LEXICON = "lexicon"
 _TRIED = 200  # outputs among which an alternative is sought
-_KNOWN = (TOKENS, MULTIWORD, LEMMAS, PARSER)
+_KNOWN = (TOKENS, MULTIWORD, LEMMAS, SUPERTAGS, PARSER)
 Columns = dict[str, list[str]]
 
 
@@ -44,6 +45,7 @@ class Annotator:
         self.lexicon = lexicon_of(tables.get(LEXICON, ()))
         self.lemmas = Lemmatizer(parts[LEMMAS], tables.get(LEMMAS, ())) if LEMMAS in parts else None
         self.added = [LabelPart(name, parts[name]) for name in parts if name not in (*names, *_KNOWN)]
+        self.supertags = LabelPart(SUPERTAGS, parts[SUPERTAGS]) if SUPERTAGS in parts else None
         self.parser: Any = None
         if PARSER in parts:
             from marginalia.decode.pipeline.trees import TreePart  # many pipelines stop before
@@ -85,6 +87,12 @@ class Annotator:
             columns |= part.values(columns, lengths)
         return columns
 
+    def for_parser(self, columns: Columns, lengths: Sequence[int]) -> Columns:
+        """The columns of words with tags, and what the parser sees besides."""
+        if self.supertags is None:
+            return columns
+        return columns | self.supertags.values(columns, lengths)
+
     def k_best(self, sentences: Sequence[ParsedSentence], k: int) -> list[list[tuple[Any, float]]]:
         """The k best trees of sentences with tags."""
         if self.parser is None:
@@ -92,7 +100,10 @@ class Annotator:
         words = [word for sentence in sentences for word in sentence.words]
         columns = self.tagged(words, [], given=True)
         columns["lemma"] = [word.lemma for word in words]
-        best: list[list[tuple[Any, float]]] = self.parser.k_best(columns, [len(s) for s in sentences], k)
+        lengths = [len(sentence) for sentence in sentences]
+        best: list[list[tuple[Any, float]]] = self.parser.k_best(
+            self.for_parser(columns, lengths), lengths, k
+        )
         return best
 
     def explain(self, word: Word) -> dict[str, Any]:
@@ -107,7 +118,7 @@ class Annotator:
             explained[part.name] = explain_label(part.tagger, needed, word.id - 1)
         if self.parser is not None:
             columns["lemma"] = [one.lemma for one in words]
-            explained[PARSER] = self.parser.explain(columns, word.id)
+            explained[PARSER] = self.parser.explain(self.for_parser(columns, [len(words)]), word.id)
         return explained
 
     def _write_added(
@@ -124,7 +135,7 @@ class Annotator:
             for word in words:
                 word.head, word.deprel = None, EMPTY
             return
-        heads, relations = self.parser.best(columns, lengths)
+        heads, relations = self.parser.best(self.for_parser(columns, lengths), lengths)
         for word, head, relation in zip(words, heads, relations, strict=True):
             word.head, word.deprel = head, relation
 

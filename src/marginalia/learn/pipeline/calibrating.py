@@ -31,7 +31,8 @@ def calibrated_pipeline(pipeline: Pipeline, gold: Document, threads: int = 1) ->
         blocks = _blocks(part, columns, right, lengths)
         parts[part.name] = calibrated(part.tagger, blocks, part.tagger.saved.label, threads).saved
     if annotator.parser is not None and has_trees(gold):
-        blocks = _trees(annotator.parser.model.feature_columns, columns, gold, lengths)
+        seen = annotator.for_parser(columns, lengths)
+        blocks = _trees(annotator.parser.model.feature_columns, seen, gold, lengths)
         parts[PARSER] = calibrated(annotator.parser.model, blocks, "deprel", threads).saved
     return Pipeline(replace(pipeline.bundle, parts=parts))
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import replace
 
 from marginalia.corpus.document import Document, ParsedSentence
 from marginalia.corpus.edit_scripts import edit_script
 from marginalia.corpus.raw_text import paragraph_spans
 from marginalia.corpus.records import Sentence
+from marginalia.corpus.tree_answers import HEAD
 from marginalia.corpus.words import MultiwordToken, Token
 from marginalia.decode.pipeline.lemmas import LEMMA_COLUMNS, Key
 from marginalia.decode.pipeline.multiword import UNSPLIT, split_scripts
+from marginalia.decode.pipeline.parts import EMPTY, SUPERTAG
 from marginalia.decode.pipeline.tokens import BEGIN, INSIDE, OUTSIDE, SENTENCE
 from marginalia.features.characters import LONGEST_KNOWN, all_columns
 
@@ -124,6 +127,20 @@ def columns_of(document: Document) -> Columns:
     words = document.words
     named = {name: [getattr(word, name) for word in words] for name in ("lemma", "upos", "xpos", "feats")}
     return {"word": [word.form for word in words], **named}
+
+
+def supertags_of(columns: Mapping[str, Sequence[str]]) -> list[str]:
+    """By word the side of its head, L or R (0: the root), and its relation; EMPTY if they are not known."""
+    found = []
+    for word, (head, relation) in enumerate(zip(columns[HEAD], columns["deprel"], strict=True), 1):
+        side = "0" if head == "0" else "L" if head != EMPTY and int(head) < word else "R"
+        found.append(EMPTY if EMPTY in (head, relation) else f"{side}{relation}")
+    return found
+
+
+def with_supertags(sentences: Sequence[Sentence]) -> list[Sentence]:
+    """Sentences with their right supertags as one more column."""
+    return [replace(one, columns={**one.columns, SUPERTAG: supertags_of(one.columns)}) for one in sentences]
 
 
 def lengths_of(sentences: Sequence[ParsedSentence]) -> list[int]:

@@ -39,10 +39,12 @@ def jackknifed(
     recipe: Recipe,
     threads: int = 1,
     stop: Callable[[], bool] = lambda: False,
+    together: int = 1,
 ) -> Iterator[list[Sentence]]:
     """By fold, its sentences with the columns that a model of all other folds predicts; `threads` folds at
-    once, with the same result."""
-    bounds = fold_bounds([len(sentence) for sentence in examples])
+    once, with the same result. Each `together` examples in turn are of one sentence, and in one fold."""
+    lengths = [len(sentence) for sentence in examples[::together]]
+    bounds = [(first * together, last * together) for first, last in fold_bounds(lengths)]
 
     def predicted(bound: tuple[int, int]) -> list[Sentence]:
         first, last = bound

@@ -8,8 +8,20 @@ from typing import Any
 
 from marginalia.config import suggestion
 from marginalia.corpus.document import Document
-from marginalia.decode.pipeline.parts import EMPTY, LEMMAS, MULTIWORD, PARSER, TAG_COLUMNS, TAGS, TOKENS
+from marginalia.decode.pipeline.parts import (
+    EMPTY,
+    LEMMAS,
+    MULTIWORD,
+    PARSER,
+    SUPERTAG,
+    SUPERTAGS,
+    TAG_COLUMNS,
+    TAGS,
+    TOKENS,
+)
 from marginalia.errors import SettingsError
+from marginalia.features.program import TemplateProgram
+from marginalia.features.tree_templates import load_tree_features
 from marginalia.learn.recipe import Recipe, make_recipe
 from marginalia.model.shrinking import BITS
 
@@ -51,11 +63,19 @@ RECIPES: dict[str, PartRecipe] = {
         keep=1_000_000,
     ),
     LEMMAS: PartRecipe("ud-lemmas", "arow", settings={"passes": 6, "r": 10.0, **_LABELS}),
+    SUPERTAGS: PartRecipe(
+        "ud-supertags", "arow", settings={"passes": 5, "r": 10.0, "cutoff": 2, **_LABELS}, keep=1_000_000
+    ),
     PARSER: PartRecipe(
-        "trees", structure="trees", settings={"passes": 8, "cutoff": 2, "patience": 0}, keep=3_000_000
+        "trees-supertags",
+        structure="trees",
+        settings={"passes": 8, "cutoff": 2, "dropout": "values:0.05", "patience": 0},
+        keep=3_000_000,
     ),
 }
-_KEPT = ("bits", "keep")
+_KEPT = ("bits", "keep", "learn-on")  # settings of parts that are none of their recipes
+LEARN_ON = ("predicted", "gold", "both")
+"""Which tags a parser may learn on."""
 PARTS = (TOKENS, MULTIWORD, TAGS, LEMMAS, PARSER)
 """What `--part` may name."""
 
@@ -98,6 +118,24 @@ def compaction(name: str, given: Mapping[str, Mapping[str, Any]]) -> tuple[int, 
     return bits, keep
 
 
+def parser_tags(given: Mapping[str, Mapping[str, Any]]) -> str:
+    """Which tags the parser learns on: those that the pipeline predicts, the treebank's, or both."""
+    chosen = str(given.get(PARSER, {}).get("learn-on", LEARN_ON[0]))
+    if chosen not in LEARN_ON:
+        raise SettingsError(
+            f"setting '{PARSER}.learn-on': found '{chosen}', expected one of {', '.join(LEARN_ON)}."
+        )
+    return chosen
+
+
+def wants_supertags(given: Mapping[str, Mapping[str, Any]], labels: Sequence[str]) -> bool:
+    """Whether there is a part of supertags for the parser: if its templates look at them, all arcs are known,
+    and there are not too many labels for a chain."""
+    features = recipe_for(PARSER, 1, given).features
+    program = load_tree_features(features, ("word", *TAG_COLUMNS, SUPERTAG), "", TemplateProgram((), ()))
+    return SUPERTAG in program.columns and EMPTY not in labels and len(set(labels)) <= _MOST_EDGES
+
+
 def tag_stages(columns: Mapping[str, Sequence[str]]) -> list[tuple[str, ...]]:
     """Which columns of tags are learned together, one after the other: parts of speech with the other tags if
     there are few pairs of them; features before tags that say more than they do."""
@@ -127,7 +165,7 @@ def split_settings(given: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     for full, value in given.items():
         part, dot, name = full.partition(".")
-        if not dot or part not in (*PARTS, f"{TAGS}-2", f"{TAGS}-3"):
+        if not dot or part not in (*PARTS, f"{TAGS}-2", f"{TAGS}-3", SUPERTAGS):
             hint = suggestion(part, PARTS)
             raise SettingsError(
                 f"setting '{full}': a pipeline's settings are those of a part, such as tags.passes. {hint}"

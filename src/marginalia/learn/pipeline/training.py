@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from marginalia.corpus.document import Document
@@ -18,6 +18,8 @@ from marginalia.decode.pipeline.parts import (
     LEMMAS,
     MULTIWORD,
     PARSER,
+    SUPERTAG,
+    SUPERTAGS,
     TAG_COLUMNS,
     TAGS,
     TOKENS,
@@ -34,9 +36,11 @@ from marginalia.learn.pipeline.plan import (
     compaction,
     has_lemmas,
     has_trees,
+    parser_tags,
     recipe_for,
     split_settings,
     tag_stages,
+    wants_supertags,
 )
 from marginalia.learn.preparing import prepare
 from marginalia.learn.recipe import Recipe
@@ -89,8 +93,9 @@ class PipelineTraining:
         self._train, self._dev, self._stop = train, dev, stop
         self._seed, self._threads = seed, threads
         self._given = split_settings(settings or {})
-        for name in PARTS:
+        for name in (*PARTS, SUPERTAGS):
             compaction(name, self._given)
+        self._learn_on = parser_tags(self._given)
         self._parts = tuple(parts) or PARTS
         self._made: dict[str, SavedModel] = dict(_checked_additions(add or {}))
         self._tables: dict[str, tuple[str, ...]] = {}
@@ -140,17 +145,21 @@ class PipelineTraining:
         if self._current is not None and self._current[1].history:
             name, training = self._current
             made[name] = self._compacted(name, training)
+        if PARSER not in made:
+            made.pop(SUPERTAGS, None)  # an old parser has learned on old ones
         old = self._start or Bundle({})
         kept = {name: part for name, part in old.parts.items() if not self._replaced(name, made)}
-        order = [*PARTS[:2], *sorted(name for name in {*kept, *made} if name.startswith(TAGS)), *PARTS[3:]]
+        tags = sorted(name for name in {*kept, *made} if name.startswith(TAGS))
+        order = [TOKENS, MULTIWORD, *tags, LEMMAS, SUPERTAGS, PARSER]
         parts = kept | made
         named = [name for name in order if name in parts] + [name for name in parts if name not in order]
         about = {"task": "ud", **old.about, **self._about}
         return Bundle({name: parts[name] for name in named}, {**old.tables, **self._tables}, about)
 
     def _replaced(self, name: str, made: Mapping[str, SavedModel]) -> bool:
-        """Whether an old part goes: all parts of tags go when one of them is new."""
-        return name in made or (name.startswith(TAGS) and TAGS in made)
+        """Whether an old part goes: parts of tags go with the first of them, supertags with the parser."""
+        owner = PARSER if name == SUPERTAGS else TAGS if name.startswith(TAGS) else name
+        return name in made or owner in made
 
     def _noted(self) -> Iterator[str]:
         there = {column for stage in self._stages for column in stage}
@@ -236,9 +245,11 @@ class PipelineTraining:
             at = end
         return found
 
-    def _jackknife(self, name: str, data: Records, label: str, into: Records) -> Iterator[PartProgress]:
+    def _jackknife(
+        self, name: str, data: Records, label: str, into: Records, together: int = 1
+    ) -> Iterator[PartProgress]:
         recipe = self._recipe(name, data, label, light=True)
-        folds = jackknifed(name, data, label, recipe, self._threads, self._stop)
+        folds = jackknifed(name, data, label, recipe, self._threads, self._stop, together)
         for number, fold in enumerate(folds, 1):
             into += fold
             yield PartProgress(name, note=f"jack-knifing: fold {number}/{FOLDS}", seconds=self.seconds)
@@ -268,13 +279,42 @@ class PipelineTraining:
     def _train_parser(self) -> Iterator[PartProgress]:
         if not self._wants_trees:
             return
-        if not self._tagged:
+        if not self._tagged and self._learn_on != "gold":
             yield from self._tag_by_start()
-        train = self._with_trees(self._tagged, self._train)
+        train = self._parser_records(self._train, self._tagged, self._learn_on)
         dev = None
         if self._dev is not None and has_trees(self._dev):
-            dev = self._with_trees(self._dev_tagged or self._dev_records(), self._dev)
+            tags = "gold" if self._learn_on == "gold" else "predicted"
+            dev = self._parser_records(self._dev, self._dev_tagged or self._dev_records(), tags)
+        right = [label for sentence in train for label in examples.supertags_of(sentence.columns)]
+        if wants_supertags(self._given, right):
+            jackknifed: Records = []
+            yield from self._train_supertags(train, dev, jackknifed)
+            train = [replace(new, line=old.line) for new, old in zip(jackknifed, train, strict=True)]
+            dev = dev and predict(LabelPart(SUPERTAGS, self._made[SUPERTAGS]), dev, SUPERTAG)
         yield from self._run(PARSER, train, dev, DEPREL)
+
+    def _train_supertags(self, train: Records, dev: Records | None, into: Records) -> Iterator[PartProgress]:
+        """Train that part, and jack-knife the parser's training data `into` a list."""
+        data = examples.with_supertags(train)
+        yield from self._run(SUPERTAGS, data, dev and examples.with_supertags(dev), SUPERTAG)
+        together = 2 if self._learn_on == "both" else 1
+        yield from self._jackknife(SUPERTAGS, data, SUPERTAG, into, together)
+
+    def _parser_records(self, document: Document, tagged: Records, tags: str) -> Records:
+        """Trees over tags that the pipeline predicts, over those of the treebank, or over both in turn."""
+        predicted = [] if tags == "gold" else self._with_trees(tagged, document)
+        if tags == "predicted":
+            return predicted
+        columns = examples.columns_of(document)
+        named = {
+            name: columns[name] for name in ("word", *(name for stage in self._stages for name in stage))
+        }
+        sentences = examples.sentences_of(named, examples.lengths_of(document.sentences))
+        gold = self._with_trees(sentences, document)
+        if tags == "gold":
+            return gold
+        return [sentence for pair in zip(predicted, gold, strict=True) for sentence in pair]
 
     def _tag_by_start(self) -> Iterator[PartProgress]:
         """Tags of training data for a parser that is trained alone: by jack-knifing, with the settings of
@@ -324,7 +364,7 @@ class PipelineTraining:
 
 def _checked_additions(add: Mapping[str, SavedModel]) -> Mapping[str, SavedModel]:
     for name, model in add.items():
-        if name in PARTS or name.startswith(TAGS) or not name.replace("-", "").isidentifier():
+        if name in (*PARTS, SUPERTAGS) or name.startswith(TAGS) or not name.replace("-", "").isidentifier():
             raise SettingsError(
                 f"add: found the name '{name}', expected one that no part has, such as entities."
             )
