@@ -29,10 +29,14 @@ from marginalia.model.clusters import tables_in
 from marginalia.model.global_part import PREFIX, GlobalPart, weights_of_base
 
 
-def check_memory(tokens: int, token_bytes: int, most: int) -> None:
-    """An error if the search in a document of so many tokens may take more than so many MiB."""
+def check_memory(documents: Block, token_bytes: int, most: int) -> None:
+    """An error if the search in the longest document of a block may take more than so many MiB."""
+    sizes = np.diff(documents.table.sentence_starts)
+    tokens = int(sizes.max(initial=0))
     needed = -(-tokens * token_bytes >> 20)
-    if needed > most:
+    if needed <= most:
+        return
+    with documents.naming_errors(int(sizes.argmax())):
         raise DataError(
             f"found a document of {tokens:,} tokens, in which the search for the best outputs may take "
             f"{needed:,} MiB, expected at most {most:,}: divide it (with -DOCSTART- lines, or keys of "
@@ -260,10 +264,7 @@ class GlobalDecoder:
         return block.index(self.part.column)
 
     def _check(self, block: Block) -> None:
-        sizes = np.diff(block.table.sentence_starts)
-        if sizes.size:
-            with block.naming_errors(longest := int(sizes.argmax())):
-                check_memory(int(sizes[longest]), self._token_bytes, self.part.memory)
+        check_memory(block, self._token_bytes, self.part.memory)
 
 
 class _Listed:

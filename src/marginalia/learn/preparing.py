@@ -79,6 +79,9 @@ def prepare(
     read = read_data(source, recipe, features.for_training(recipe, source.layout), warm, labels)
     recipe, notes = _fitted(recipe, features.program, read.coder)
     structure = _structure_of(recipe, features.program, read, global_part(recipe, source.layout))
+    if isinstance(structure, WholeTraining):
+        for data in filter(None, (source, held_out)):
+            structure.check(map(data.units, data.blocks()))
     if start is not None:
         STRUCTURES[recipe.structure].resume(structure, start)
     examples = TrainingSet(source, read, structure)
@@ -275,6 +278,8 @@ def _notes_of(recipe: Recipe, coder: LabelCoder, threads: int, start: SavedModel
     learner = recipe.settings.learner
     if isinstance(learner, RegulariserSettings) and learner.parallel == "mix" and threads == 1:
         yield "parallel=mix needs --threads of at least 2: there is one model"
+    if start is not None and isinstance(learner, RegulariserSettings) and learner.bpm_init:
+        yield f"bpm-init={learner.bpm_init} has no effect: training begins with the weights of a model"
     if coder.repaired:
         yield f"repaired {coder.repaired} labels that {coder.scheme} does not allow"
     if start is not None and (added := coder.labels[len(start.labels) :]):
