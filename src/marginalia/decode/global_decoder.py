@@ -29,17 +29,20 @@ from marginalia.model.clusters import tables_in
 from marginalia.model.global_part import PREFIX, GlobalPart, weights_of_base
 
 
-def check_memory(documents: Block, token_bytes: int, most: int) -> None:
-    """An error if the search in the longest document of a block may take more than so many MiB."""
+def check_memory(documents: Block, token_bytes: int, most: int, before: int = 0) -> None:
+    """An error if the search in the longest document of a block may take more than so many MiB. Documents
+    that are of no file are named by number; so many come before those of the block."""
     sizes = np.diff(documents.table.sentence_starts)
     tokens = int(sizes.max(initial=0))
     needed = -(-tokens * token_bytes >> 20)
     if needed <= most:
         return
-    with documents.naming_errors(int(sizes.argmax())):
+    longest = int(sizes.argmax())
+    which = f"document {before + longest + 1}: " if documents.line_of(longest) is None else ""
+    with documents.naming_errors(longest):
         raise DataError(
-            f"found a document of {tokens:,} tokens, in which the search for the best outputs may take "
-            f"{needed:,} MiB, expected at most {most:,}: divide it (with -DOCSTART- lines, or keys of "
+            f"{which}found a document of {tokens:,} tokens, in which the search for the best outputs may "
+            f"take {needed:,} MiB, expected at most {most:,}: divide it (with -DOCSTART- lines, or keys of "
             "documents), or train with a larger document-memory"
         )
 

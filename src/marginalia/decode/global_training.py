@@ -113,8 +113,10 @@ class WholeTraining:
 
     def check(self, blocks: Iterable[Block]) -> None:
         """An error if the search in one of these documents may take too much memory."""
+        before = 0
         for block in blocks:
-            check_memory(block, self._token_bytes, self._memory)
+            check_memory(block, self._token_bytes, self._memory, before)
+            before += block.table.sentences
 
     def _make_batch(self, examples: WholeExamples) -> Any:
         return self._base.whole_batch(
