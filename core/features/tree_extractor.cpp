@@ -1,6 +1,7 @@
 #include "features/tree_extractor.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <stdexcept>
 
 namespace marginalia {
@@ -167,46 +168,79 @@ void TreeExtractor::compile(const std::vector<TreePiece>& pieces) {
     const std::uint32_t field = field_of(pieces[k]);
     made.steps.push_back({field, fields_[field].kind, pieces[k].source, false});
   }
+  join_runs(made);
   compiled_.push_back(std::move(made));
 }
 
-// A distance follows from its tokens, so templates with one are grouped by those.
+void TreeExtractor::join_runs(Compiled& made) {
+  for (std::size_t k = 0; k < made.steps.size();) {
+    const std::uint32_t field = made.steps[k].field;
+    const TreeFieldKind kind = made.steps[k].kind;
+    if (kind != TreeFieldKind::token) {
+      made.runs.push_back({field, kind, 0, made.steps[k++].slash});
+      continue;
+    }
+    std::vector<Step> run;
+    for (; k < made.steps.size() && made.steps[k].field == field; ++k)
+      run.push_back({0, kind, made.steps[k].source, made.steps[k].slash});
+    const auto known = std::find(runs_.begin(), runs_.end(), run);
+    made.runs.push_back({field, kind, static_cast<std::uint32_t>(known - runs_.begin()), false});
+    if (known == runs_.end()) runs_.push_back(std::move(run));
+  }
+}
+
+// The part that a field of an address follows from.
+void TreeExtractor::add_part(std::uint32_t address, TreeFieldKind kind, bool right,
+                             std::vector<TreePart>& parts) const {
+  using Kind = TreePart::Kind;
+  std::optional<TreeStep> first;
+  for (; addresses_[address].from != TreeAddress::kNone; address = addresses_[address].from)
+    first = addresses_[address].step;
+  const auto side = [](bool to_right) { return to_right ? Kind::right : Kind::left; };
+  Kind found = Kind::token;
+  if (addresses_[address].queue)
+    found = Kind::queue;
+  else if (first == TreeStep::head || (!first && kind == TreeFieldKind::label))
+    found = Kind::cell;
+  else if (first)
+    found = side(*first == TreeStep::right || *first == TreeStep::right2);
+  else if (kind == TreeFieldKind::valency || kind == TreeFieldKind::labels)
+    found = side(right);
+  parts.push_back({found, found == Kind::queue ? 0 : addresses_[address].depth});
+}
+
+// All parts that a template looks at, without those that follow from others.
+std::vector<std::uint32_t> TreeExtractor::parts_of(const Compiled& made) {
+  std::vector<TreePart> all;
+  std::vector<std::uint32_t> kept;
+  for (const Step& step : made.steps) {
+    const TreeField& field = fields_[step.field];
+    add_part(field.address, field.kind, field.right, all);
+    if (field.kind == TreeFieldKind::distance) add_part(field.other, field.kind, false, all);
+  }
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  for (const TreePart& one : all) {
+    const auto implies = [&](const TreePart& other) {
+      return other.kind != TreePart::Kind::queue && one.kind != TreePart::Kind::queue &&
+             other.depth == one.depth && one != other &&
+             (one.kind == TreePart::Kind::token || other.kind == TreePart::Kind::cell);
+    };
+    if (std::any_of(all.begin(), all.end(), implies)) continue;
+    const auto known = std::find(parts_.begin(), parts_.end(), one);
+    kept.push_back(static_cast<std::uint32_t>(known - parts_.begin()));
+    if (known == parts_.end()) parts_.push_back(one);
+  }
+  return kept;
+}
+
 void TreeExtractor::group() {
   for (std::uint32_t t = 0; t < compiled_.size(); ++t) {
-    std::vector<std::uint32_t> seen;
-    for (const Step& step : compiled_[t].steps) {
-      const TreeField field = fields_[step.field];
-      if (field.kind != TreeFieldKind::distance) {
-        seen.push_back(step.field);
-        continue;
-      }
-      for (const std::uint32_t address : {field.address, field.other}) {
-        const TreeField token{TreeFieldKind::token, address, 0, false};
-        const auto known = std::find(fields_.begin(), fields_.end(), token);
-        seen.push_back(static_cast<std::uint32_t>(known - fields_.begin()));
-        if (known == fields_.end()) fields_.push_back(token);
-      }
-    }
-    std::sort(seen.begin(), seen.end());
-    seen.erase(std::unique(seen.begin(), seen.end()), seen.end());
-    const auto is_word = [&](const Step& step) {
-      return step.kind == TreeFieldKind::token && sources_[step.source].column == 0;
-    };
-    const auto& steps = compiled_[t].steps;
-    const bool words = std::any_of(steps.begin(), steps.end(), is_word);
-    const auto same = [&](const Group& one) { return one.fields == seen && one.words == words; };
+    const std::vector<std::uint32_t> parts = parts_of(compiled_[t]);
+    const auto same = [&](const Group& one) { return one.parts == parts; };
     auto found = std::find_if(groups_.begin(), groups_.end(), same);
-    if (found == groups_.end()) {
-      groups_.push_back({seen, {}, {}, !words || seen.size() == 1, words});
-      found = groups_.end() - 1;
-    }
+    if (found == groups_.end()) found = groups_.insert(groups_.end(), {parts, {}});
     found->templates.push_back(t);
-    for (const Step& step : steps) {
-      const auto looks = [&](const Step& one) {
-        return one.field == step.field && one.source == step.source;
-      };
-      if (std::none_of(found->values.begin(), found->values.end(), looks)) found->values.push_back(step);
-    }
   }
 }
 
@@ -214,15 +248,26 @@ void TreeExtractor::read(const TokenTable& table, std::size_t first, std::size_t
                          ExtractionSpace& space, TreeValues& out) const {
   out.length = last - first;
   reader_.read(table, first, last, owner, space);
-  reader_.values(space, out.length, out.grid[0]);
+  reader_.values(space, out.length, out.grid);
   complete(out);
 }
 
 void TreeExtractor::complete(TreeValues& values) const {
-  values.grid[0].resize(values.length * sources_.size());
-  values.grid[0].resize((values.length + 1) * sources_.size(), hash_of(kNone));
-  values.grid[1].clear();
-  for (const Hashed& value : values.grid[0]) values.grid[1].push_back(with_slash(value));
+  values.grid.resize(values.length * sources_.size());
+  values.grid.resize((values.length + 1) * sources_.size(), hash_of(kNone));
+  values.joined.clear();
+  for (std::size_t t = 0; t <= values.length; ++t)
+    for (const std::vector<Step>& run : runs_) {
+      Hashed all;
+      for (const Step& step : run) {
+        const Hashed& value = values.grid[t * sources_.size() + step.source];
+        if (all.absent() || value.absent())
+          all = kAbsent;
+        else
+          all = joined(all, step.slash ? with_slash(value) : value);
+      }
+      values.joined.push_back(all);
+    }
 }
 
 std::vector<std::string> TreeExtractor::texts(const TokenTable& table, std::size_t first, std::size_t last,

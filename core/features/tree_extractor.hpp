@@ -3,8 +3,9 @@
 //
 // What a template looks at are *fields* of a configuration, each a small number: which token stands at an
 // address (s0, q1, s0.left ...), the label of its arc, a distance, a number of children, a set of labels. A
-// feature's name is made of the texts that fields stand for, and templates that look at the same fields are a
-// *group*: what they add to scores is the same wherever the fields are.
+// feature's name is made of the texts that fields stand for. Fields follow from a few *parts* of a
+// configuration, and templates that look at the same parts are a *group*: what they add to scores is the same
+// wherever the parts are.
 #pragma once
 
 #include <cstdint>
@@ -40,6 +41,15 @@ struct TreeField {
   bool operator==(const TreeField&) const = default;
 };
 
+// A part of a configuration: a token of the stack, that token with its children on one side, its place in the
+// stack with all that is below; or the queue.
+struct TreePart {
+  enum class Kind : std::uint8_t { token, left, right, cell, queue };
+  Kind kind = Kind::token;
+  std::uint32_t depth = 0;  // on the stack
+  auto operator<=>(const TreePart&) const = default;
+};
+
 // A piece of a template: literal text, or what stands at a place (`anchor`): an attribute of a token, or,
 // without a source, s0.label, distance(s0,q0), valency(s0,left) or labels(s0,left).
 struct TreePiece {
@@ -49,11 +59,11 @@ struct TreePiece {
   std::string anchor;  // none: literal text
 };
 
-// A sentence as values of its tokens, [tokens + 1][sources]: the last row is that of no token. Beside each
-// value the same with a slash behind.
+// A sentence as values of its tokens; the last row is that of no token.
 struct TreeValues {
   std::size_t length = 0;
-  std::vector<Hashed> grid[2];
+  std::vector<Hashed> grid;    // [tokens + 1][sources]
+  std::vector<Hashed> joined;  // [tokens + 1][runs] what templates take from one token, as one text
 };
 
 // Texts and hashes of what the numbers of fields other than tokens stand for. Sets of labels are numbered as
@@ -103,23 +113,29 @@ class TreeExtractor {
     TreeFieldKind kind;
     std::uint32_t source;  // of a token
     bool slash;
+    bool operator==(const Step&) const = default;
+  };
+  // Values that a template takes from one field one after the other are a *run*: their text is joined once
+  // for each token.
+  struct Run {
+    std::uint32_t field;
+    TreeFieldKind kind;
+    std::uint32_t number;  // of a token's run
+    bool slash;            // of another field
   };
   struct Compiled {
     Hashed head;
     std::vector<Step> steps;
+    std::vector<Run> runs;
   };
-  // `shared`: what it looks at comes again in other sentences: no words (values of the first column), or one
-  // token.
   struct Group {
-    std::vector<std::uint32_t> fields;
+    std::vector<std::uint32_t> parts;  // into parts()
     std::vector<std::uint32_t> templates;
-    std::vector<Step> values;  // all that it looks at
-    bool shared = false;
-    bool words = false;
   };
 
   const std::vector<TreeAddress>& addresses() const { return addresses_; }
   const std::vector<TreeField>& fields() const { return fields_; }
+  const std::vector<TreePart>& parts() const { return parts_; }
   const std::vector<Group>& groups() const { return groups_; }
   std::size_t templates() const { return compiled_.size(); }
   std::size_t sources() const { return sources_.size(); }
@@ -131,7 +147,7 @@ class TreeExtractor {
   // Their texts, [tokens][sources], "" where there is none.
   std::vector<std::string> texts(const TokenTable& table, std::size_t first, std::size_t last,
                                  const ExtractionSpace& space) const;
-  // The rows of no token and of slashes, where `grid[0]` has those of all tokens.
+  // The row of no token, and what is joined, where the grid has the rows of all tokens.
   void complete(TreeValues& values) const;
 
   // The key of a template's feature, 0 if there is none.
@@ -139,11 +155,10 @@ class TreeExtractor {
                     const TreeNames& names) const {
     const Compiled& t = compiled_[which];
     std::uint64_t hash = t.head.hash;
-    for (const Step& step : t.steps) {
-      const std::uint32_t number = fields[step.field];
-      const Hashed& value = step.kind == TreeFieldKind::token
-                                ? x.grid[step.slash][number * sources_.size() + step.source]
-                                : names.value(step.kind, number, step.slash);
+    for (const Run& run : t.runs) {
+      const std::uint32_t number = fields[run.field];
+      const Hashed& value = run.kind == TreeFieldKind::token ? x.joined[number * runs_.size() + run.number]
+                                                             : names.value(run.kind, number, run.slash);
       if (value.absent()) return 0;
       hash = add(multiply(hash, value.power), value.hash);
     }
@@ -184,6 +199,9 @@ class TreeExtractor {
   std::uint32_t address_of(std::string_view text);
   std::uint32_t field_of(const TreePiece& piece);
   void compile(const std::vector<TreePiece>& pieces);
+  void join_runs(Compiled& made);
+  void add_part(std::uint32_t address, TreeFieldKind kind, bool right, std::vector<TreePart>& parts) const;
+  std::vector<std::uint32_t> parts_of(const Compiled& made);
   void group();
 
   std::vector<Source> sources_;
@@ -192,6 +210,8 @@ class TreeExtractor {
   std::vector<TreeAddress> addresses_;
   std::vector<TreeField> fields_;
   std::vector<Compiled> compiled_;
+  std::vector<std::vector<Step>> runs_;  // of tokens; their field is 0
+  std::vector<TreePart> parts_;
   std::vector<Group> groups_;
 };
 

@@ -62,6 +62,15 @@ class FrozenWeights {
 
   std::size_t slots() const { return arrays_.keys.size() + arrays_.short_keys.size(); }
 
+  // What the table keeps of a key, what stands in a slot, and where the search for a key begins.
+  std::uint64_t stored(std::uint64_t key) const { return arrays_.short_keys.empty() ? key : short_key(key); }
+  std::uint64_t key_at(std::size_t slot) const {
+    return arrays_.short_keys.empty() ? arrays_.keys[slot] : arrays_.short_keys[slot];
+  }
+  std::size_t home(std::uint64_t key) const {
+    return arrays_.short_keys.empty() ? home_of(key, arrays_.homes) : home_of(short_key(key), arrays_.homes);
+  }
+
   // A look-up waits for memory three times: the key, the row's bounds, its cells. Ask for each well ahead.
   // False: there is no such key.
   bool prefetch_key(std::uint64_t key) const {

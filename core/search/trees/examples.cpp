@@ -19,7 +19,7 @@ void TreeExamples::add(const TreeExtractor& extractor, const TokenTable& table) 
     extractor.read(table, first, last, nullptr, space, x);
     std::vector<std::string> texts;
     for (std::size_t k = 0; k < x.length * sources_; ++k) {
-      const std::uint32_t number = number_of(x.grid[0][k]);
+      const std::uint32_t number = number_of(x.grid[k]);
       values_.push_back(number);
       if (!keeps_texts_ || number < texts_.size()) continue;
       if (texts.empty()) texts = extractor.texts(table, first, last, space);
@@ -37,23 +37,21 @@ std::uint32_t TreeExamples::number_of(const Hashed& value) {
 }
 
 void TreeExamples::values(const TreeExtractor& extractor, std::size_t i, TreeValues& out) const {
-  out.length = length(i);
-  out.grid[0].resize(out.length * sources_);
-  const std::uint32_t* numbers = values_.data() + sentence[i] * sources_;
-  for (std::size_t k = 0; k < out.grid[0].size(); ++k) out.grid[0][k] = pool_[numbers[k]];
-  extractor.complete(out);
+  hidden_values(extractor, i, Hidden(), out);
 }
 
 void TreeExamples::hidden_values(const TreeExtractor& extractor, std::size_t i, const Hidden& hidden,
                                  TreeValues& out) const {
-  values(extractor, i, out);
-  if (!hidden.any_input()) return;
-  for (std::size_t k = 0; k < sources_; ++k) {
+  out.length = length(i);
+  out.grid.resize(out.length * sources_);
+  const std::uint32_t* numbers = values_.data() + sentence[i] * sources_;
+  for (std::size_t k = 0; k < out.grid.size(); ++k) out.grid[k] = pool_[numbers[k]];
+  for (std::size_t k = 0; k < sources_ && hidden.any_input(); ++k) {
     if (extractor.source(k).kind == Source::Kind::first) continue;
     for (std::size_t t = 0; t < out.length; ++t)
-      if (hidden.value(t, extractor.source(k).column))
-        out.grid[0][t * sources_ + k] = out.grid[1][t * sources_ + k] = kAbsent;
+      if (hidden.value(t, extractor.source(k).column)) out.grid[t * sources_ + k] = kAbsent;
   }
+  extractor.complete(out);
 }
 
 namespace {

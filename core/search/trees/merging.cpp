@@ -76,7 +76,7 @@ std::uint64_t TreeSignature::of(const TreeState& s, std::uint32_t first, TreeSta
     const TreeStates::PlacedToken found = states.at_place(s, part.depth, part.path);
     if (part.kind == TreeFieldKind::token) {
       for (const std::uint32_t source : part.sources) {
-        const Hashed& value = x.grid[0][found.token * sources_ + source];
+        const Hashed& value = x.grid[found.token * sources_ + source];
         take(value.absent() ? UINT64_MAX : value.hash);
       }
     } else if (part.kind == TreeFieldKind::label) {

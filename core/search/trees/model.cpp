@@ -10,7 +10,6 @@ TreeSearch& TreeModel::read(const TreeExtractor& extractor, const TokenTable& ta
     space.owner = identity_;
     space.extractor = &extractor;
     space.search.emplace(extractor, shape_);
-    space.search->scoring.share();
     space.merging.reset();
     if (shape_.options().merge) space.merging.emplace(extractor, shape_);
   }
@@ -32,7 +31,7 @@ std::vector<std::int32_t> TreeModel::best(const TreeExtractor& extractor, const 
       best_merged(space, arcs);
     } else {
       search.begin({});
-      search.finish(Lookup{weights_});
+      search.finish(Lookup{rows_});
       if (search.beam().empty()) throw std::invalid_argument("trees: no actions lead to a tree");
       search.states.arcs(search.beam()[0], arcs);
     }
@@ -44,7 +43,7 @@ std::vector<std::int32_t> TreeModel::best(const TreeExtractor& extractor, const 
 void TreeModel::best_merged(Space& space, std::vector<std::uint32_t>& arcs) const {
   TreeSearch& search = *space.search;
   space.merging->begin(search.scoring, search.states);
-  while (space.merging->advance(Lookup{weights_}))
+  while (space.merging->advance(Lookup{rows_}))
     if (space.merging->beam().empty()) throw std::invalid_argument("trees: no actions lead to a tree");
   const std::vector<std::uint32_t> actions = space.merging->actions(space.merging->beam()[0]);
   search.states.begin(search.scoring.x.length, nullptr);
@@ -58,7 +57,7 @@ std::vector<ScoredTree> TreeModel::k_best(const TreeExtractor& extractor, const 
                                           Space& space) const {
   TreeSearch& search = read(extractor, table, s, space);
   search.begin({given, nullptr});
-  search.finish(Lookup{weights_});
+  search.finish(Lookup{rows_});
   std::vector<ScoredTree> found;
   for (const std::uint32_t state : search.beam()) {
     if (found.size() == k) break;

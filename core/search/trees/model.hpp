@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "search/structure.hpp"
+#include "search/trees/action_rows.hpp"
 #include "search/trees/merging.hpp"
 #include "search/trees/search.hpp"
 #include "search/vote.hpp"
@@ -35,7 +36,7 @@ class TreeModel {
 
   TreeModel(const TreeShape& shape, FrozenWeights weights, std::span<const std::uint32_t> constant_at,
             std::span<const float>)
-      : shape_(shape), weights_(weights) {
+      : shape_(shape), weights_(weights), rows_(weights_, shape_) {
     if (!constant_at.empty()) throw std::invalid_argument("trees: there are no constants");
   }
   TreeModel(const TreeModel&) = delete;  // spaces point at its parts
@@ -67,22 +68,20 @@ class TreeModel {
 
  private:
   struct Lookup {
-    const FrozenWeights& weights;
-    bool may_have(std::uint64_t key) const { return weights.may_have(key); }
-    void prefetch_filter(std::uint64_t key) const { weights.prefetch_filter(key); }
-    void prefetch_key(std::uint64_t key) const { weights.prefetch_known(key); }
-    std::uint32_t find(std::uint64_t key) const { return weights.find(key); }
-    void prefetch_row(std::uint32_t row) const { weights.prefetch_row(row); }
-    void prefetch_cells(std::uint32_t row) const { weights.prefetch_cells(row); }
-    void add(std::uint32_t row, const std::uint16_t* column_of, float* scores) const {
-      weights.for_cells(row,
-                        [&](std::uint32_t output, float weight) { scores[column_of[output]] += weight; });
-    }
+    const ActionRows& rows;
+    bool may_have(std::uint64_t) const { return true; }
+    void prefetch_filter(std::uint64_t) const {}
+    void prefetch_key(std::uint64_t key) const { rows.prefetch_slot(key); }
+    std::uint32_t find(std::uint64_t key) const { return rows.find(key); }
+    void prefetch_row(std::uint32_t) const {}
+    void prefetch_cells(std::uint32_t row) const { rows.prefetch_scores(row); }
+    void add(std::uint32_t row, const std::uint16_t*, float* scores) const { rows.add(row, scores); }
   };
   void best_merged(Space& space, std::vector<std::uint32_t>& arcs) const;
 
   TreeShape shape_;
   FrozenWeights weights_;
+  ActionRows rows_;
   Identity identity_ = new_identity();
 };
 

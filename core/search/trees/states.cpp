@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 namespace marginalia {
 
@@ -28,10 +29,15 @@ GivenArcs::GivenArcs(TreeArcs given, std::vector<TokenSpan> given_spans)
 void TreeStates::begin(std::size_t length, const GivenArcs* given) {
   length_ = length;
   given_ = given;
+  ++sentence_;
   names_.trim();
+  attached_.clear();
   items_.assign(length + 1, {});
   items_[0].token = static_cast<std::uint32_t>(length);
-  for (std::uint32_t t = 0; t < length; ++t) items_[t + 1].token = t;
+  for (std::uint32_t t = 0; t < length; ++t) {
+    items_[t + 1].token = t;
+    items_[t + 1].side[0] = items_[t + 1].side[1] = t + 1;
+  }
   cells_.assign(1, {});
   states_.assign(1, {});
   span_counts_.clear();
@@ -203,8 +209,13 @@ std::uint32_t TreeStates::take_front(TreeState& s) const {
   return item;
 }
 
-// The head's item with one more child.
+// The head's item with one more child: the same one wherever it is made.
 std::uint32_t TreeStates::attach(std::uint32_t head, std::uint32_t dependent, std::uint32_t label) {
+  bool added = false;
+  const std::uint64_t key = scrambled((std::uint64_t{head} << 38 | std::uint64_t{dependent} << 12) + label);
+  const std::uint32_t number = attached_.find_or_add(key, added);
+  const auto first = static_cast<std::uint32_t>(length_ + 1);
+  if (!added) return first + number;
   TreeItem made = items_[head];
   const std::uint32_t token = items_[dependent].token;
   const bool right = token > made.token;
@@ -222,8 +233,9 @@ std::uint32_t TreeStates::attach(std::uint32_t head, std::uint32_t dependent, st
   made.valency[right] = static_cast<std::uint16_t>(std::min<std::uint32_t>(made.valency[right] + 1u, 60000));
   made.labels[right] = names_.with(made.labels[right], label);
   if (given_ != nullptr && given_->arcs.head[token] == made.token + 1) ++made.given[right];
+  made.side[right] = first + number;
   items_.push_back(made);
-  return static_cast<std::uint32_t>(items_.size() - 1);
+  return first + number;
 }
 
 void TreeStates::apply_standard(TreeState& s, Move move, std::uint32_t label) {
@@ -343,6 +355,15 @@ void TreeStates::fields(const TreeExtractor& extractor, const TreeState& s, std:
   for (const TreeAddress& address : extractor.addresses()) places_.push_back(place(address, s));
   out.clear();
   for (const TreeField& one : extractor.fields()) out.push_back(field(one));
+}
+
+std::uint64_t TreeStates::part(const TreePart& part, const TreeState& s) const {
+  if (part.kind == TreePart::Kind::queue) return std::uint64_t{s.back} << 32 | s.next;
+  std::uint32_t cell = s.stack;
+  for (std::uint32_t k = 0; k < part.depth && cell != 0; ++k) cell = cells_[cell].below;
+  if (part.kind == TreePart::Kind::cell) return cell;
+  const TreeItem& item = items_[cells_[cell].item];
+  return part.kind == TreePart::Kind::token ? item.token : item.side[part.kind == TreePart::Kind::right];
 }
 
 std::uint32_t TreeStates::reduce(std::uint32_t left, std::uint32_t right, std::uint32_t action) {

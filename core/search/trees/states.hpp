@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/known_numbers.hpp"
 #include "features/tree_extractor.hpp"
 #include "search/trees/shape.hpp"
 
@@ -39,6 +40,7 @@ struct TreeItem {
     std::uint32_t item = 0, label = 0;
   };
   std::uint32_t token = 0;
+  std::uint32_t side[2] = {};     // items that agree in one have the same token and children on that side
   Child child[2][2];              // [side][outermost first]
   std::uint32_t labels[2] = {};   // sets of the children's labels
   std::uint16_t valency[2] = {};  // children
@@ -76,6 +78,7 @@ class TreeStates {
   void begin(std::size_t length, const GivenArcs* given);
 
   std::size_t length() const { return length_; }
+  std::uint64_t sentence() const { return sentence_; }  // how many were begun
   const TreeState& operator[](std::uint32_t state) const { return states_[state]; }
   TreeState& at(std::uint32_t state) { return states_[state]; }
   TreeNames& names() { return names_; }
@@ -98,6 +101,9 @@ class TreeStates {
 
   // The fields of a state that templates look at.
   void fields(const TreeExtractor& extractor, const TreeState& s, std::vector<std::uint32_t>& out);
+
+  // A number for a part of a state: of two states of a sentence the same only if the part is.
+  std::uint64_t part(const TreePart& part, const TreeState& s) const;
 
   // The actions that lead to a state, and the arcs that they make: a number for each token, kAnyHead for
   // those without one.
@@ -145,6 +151,8 @@ class TreeStates {
   TreeNames names_;
   const GivenArcs* given_ = nullptr;
   std::size_t length_ = 0;
+  std::uint64_t sentence_ = 0;
+  KnownNumbers attached_;        // items by head, child and label
   std::vector<TreeItem> items_;  // 0: none, then each token without children
   std::vector<TreeCell> cells_;  // 0: none
   std::vector<TreeState> states_;
