@@ -158,6 +158,16 @@ def test_shrink_and_calibrate(run: Run, bank: Path, tmp_path: Path) -> None:
     code, out, _ = run("calibrate", bank / "p.mg", bank / "dev.conllu", "-o", tmp_path / "c.mg", "-q")
     assert code == 0
     assert "tags: temperature" in out
+    code, out, _ = run("parse", tmp_path / "c.mg", "--text", TEXT, "--confidence", "--to", "json")
+    assert code == 0
+    assert {"upos", "feats", "head"} <= set(json.loads(out)["sentences"][0]["words"][0]["confidence"])
+    code, out, _ = run(
+        "parse", tmp_path / "c.mg", bank / "dev.conllu", "--given", "tokens,tags", "--confidence"
+    )
+    assert out.count("Confidence=head:") == len(mg.read_conllu(bank / "dev.conllu").words)
+    code, _, err = run("parse", bank / "p.mg", "--text", TEXT, "--confidence")
+    assert code == 1
+    assert "marginalia calibrate" in err
 
 
 @pytest.mark.parametrize(
@@ -205,6 +215,17 @@ def test_models_are_listed(run: Run) -> None:
     for model in json.loads(out)["models"]:
         assert model["licence"]
         assert mg.load(model["name"])
+
+
+def test_a_file_wins_over_a_built_in_name_and_a_folder_does_not(
+    run: Run, bank: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "en").mkdir()
+    assert "1\tShe\tshe\tPRON" in run("parse", "en", "--text", "She moved.")[1]
+    (tmp_path / "en").rmdir()
+    (tmp_path / "en").write_bytes((bank / "p.mg").read_bytes())
+    assert run("parse", "en", "--text", TEXT) == run("parse", bank / "p.mg", "--text", TEXT)
 
 
 def test_a_long_text_is_parsed_in_parts(shell: Shell, bank: Path, tmp_path: Path) -> None:
