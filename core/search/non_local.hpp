@@ -105,8 +105,9 @@ class NonLocal {
   static constexpr const char* kName = "non-local";
 
   // The structure scores with the weights of its own features, which are among `weights`; all must outlive
-  // this one. If lists are `given`, one an example, their first n stand for the n best of the structure in part
-  // (A) and in use (its hypotheses are then those of another model: re-ranking); part (B) is about its own.
+  // this one. If lists are `given`, one an example, their first n stand for the n best of the structure in
+  // part (A) and in use (its hypotheses are then those of another model: re-ranking); part (B) is about its
+  // own.
   NonLocal(S& local, const SparseRows& weights, Global& global, const NonLocalOptions& options,
            std::span<const ListOf<S>> given = {})
       : local_(local), weights_(weights), global_(global), options_(options), given_(given) {
