@@ -56,7 +56,7 @@ class TreeScoring {
   template <class Lookup>
   void add_rows(const Lookup& lookup);
 
-  static constexpr std::size_t kMostFloats = std::size_t{1} << 22;  // then what is known is computed anew
+  static constexpr std::size_t kMostFloats = std::size_t{1} << 19;  // then what is known is computed anew
 
   const TreeExtractor& extractor_;
   const TreeShape& shape_;

@@ -30,6 +30,7 @@ from marginalia.features.templates import Scanner
 TREE_SETS = {
     "trees": ("trees",),
     "trees-supertags": ("trees", "trees-supertags"),
+    "trees-small": ("trees-small",),
     "huang-sagae": ("huang-sagae",),
 }
 """The ready-made sets for trees, and the texts that each is made of."""
