@@ -21,4 +21,5 @@ NB_MODULE(_core, m) {
   bind_non_local(m);
   bind_candidates(m);
   bind_trees(m);
+  bind_words(m);
 }

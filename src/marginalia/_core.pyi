@@ -225,7 +225,7 @@ def evaluate_attribute(function: str, argument: str, value: bytes) -> bytes | No
 
 def unicode_tables() -> tuple[NDArray[numpy.uint32], NDArray[numpy.int32], NDArray[numpy.int32]]:
     """
-    Ranges of kinds and scripts of characters, packed; and (first, last, step, distance) of lower case.
+    Ranges of kinds and scripts of characters, packed; and (first, last, step, distance) of lower case and of usual widths.
     """
 
 class PhraseSet:
@@ -734,7 +734,7 @@ class ChainModel:
         sentences: NDArray[numpy.uint32],
         spelling: Spelling,
         factor: float,
-        space: ChainSpace | SegmentSpace | SingleSpace,
+        space: ChainSpace | SegmentSpace | SingleSpace | WordSpace,
     ) -> tuple[
         NDArray[numpy.float64],
         NDArray[numpy.float64],
@@ -857,7 +857,12 @@ class SegmentExtractor:
         lists: Sequence[PhraseSet],
         columns: int,
         clusters: Sequence[WordClusters] = [],
+        before: Sequence[int] = [],
     ) -> None: ...
+    @property
+    def has_neighbours(self) -> bool:
+        """Are there templates of neighbouring segments?"""
+
     @staticmethod
     def of_items(columns: int) -> SegmentExtractor:
         """Features are the tables' explicit attributes."""
@@ -1037,7 +1042,7 @@ class SegmentModel:
         sentences: NDArray[numpy.uint32],
         spelling: Spelling,
         factor: float,
-        space: ChainSpace | SegmentSpace | SingleSpace,
+        space: ChainSpace | SegmentSpace | SingleSpace | WordSpace,
     ) -> tuple[
         NDArray[numpy.float64],
         NDArray[numpy.float64],
@@ -1214,7 +1219,7 @@ class SingleModel:
         sentences: NDArray[numpy.uint32],
         spelling: Spelling,
         factor: float,
-        space: ChainSpace | SegmentSpace | SingleSpace,
+        space: ChainSpace | SegmentSpace | SingleSpace | WordSpace,
     ) -> tuple[
         NDArray[numpy.float64],
         NDArray[numpy.float64],
@@ -2321,4 +2326,270 @@ class TreeModel:
     ) -> list[tuple[int, int, int, int, float, list[str], int, int]]:
         """
         (step, row, action, template, weight, texts of its pieces, head, dependent) of each feature of actions that has a weight.
+        """
+
+class WordShape(SegmentShape):
+    """Types of words, and how they are searched."""
+
+    def __init__(
+        self,
+        inside: Annotated[
+            NDArray[numpy.uint32], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        most: int,
+        transitions: bool,
+        ends: bool,
+        beam: int,
+        early: bool,
+    ) -> None: ...
+
+class WordBatch:
+    """A batch of examples, seen as outputs of a structure."""
+
+    def __init__(
+        self,
+        shape: WordShape,
+        extractor: SegmentExtractor,
+        examples: SegmentExamples,
+        index: FeatureIndex,
+        open: bool,
+        costs: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)]
+        | None = None,
+    ) -> None: ...
+    @staticmethod
+    def tiers() -> frozenset[str]:
+        """The tiers of the contract that the structure has."""
+
+    def learn(
+        self,
+        weights: WeightTable,
+        rule: UpdateRule,
+        order: NDArray[numpy.uint32],
+        step: int,
+        sample_weights: NDArray[numpy.float64],
+        dropout_input: float = 0.0,
+        dropout_values: float = 0.0,
+        dropout_features: float = 0.0,
+        dropout_seed: int = 0,
+        first: int = 0,
+        loss: float = 0.0,
+    ) -> dict[str, Any]:
+        """
+        Applies a rule to the examples in order; what was counted. `first`: the number of example 0 in provenance; `loss`: that of the pass so far, to which losses are added one by one.
+        """
+
+    def make_room(self, weights: WeightTable, whole_rows: bool) -> None:
+        """Makes room for the weights of the gold outputs' features."""
+
+    def count_gold(
+        self,
+        weights: SparseRows,
+        sample_weights: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        counts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
+        expected: bool = False,
+    ) -> None:
+        """
+        Adds the gold outputs' feature counts, by weight; `expected`: also of examples with several, as the weights expect them.
+        """
+
+    def expectations(
+        self,
+        weights: SparseRows,
+        first: int,
+        last: int,
+        sample_weights: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        local: bool,
+        gradient: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
+    ) -> float:
+        """
+        Adds the expected feature counts of the examples [first, last), by weight; the sum of log Z.
+        """
+
+    def margins(
+        self, weights: SparseRows, first: int, last: int
+    ) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]:
+        """
+        Margins of gold over the best other output (infinity if there is none), norms of differences.
+        """
+
+    def voted(self, weights: SparseRows, votes: Votes, k: int, first: int, last: int) -> NDArray[numpy.int32]:
+        """Outputs by vote of all versions of the weights among the k best."""
+
+    def best(self, weights: SparseRows, first: int, last: int) -> NDArray[numpy.int32]:
+        """
+        Best outputs of the examples [first, last), as numbers one after another.
+        """
+
+    def count_features(self) -> None:
+        """
+        Gives the features of the gold outputs rows of the index, and counts them.
+        """
+
+class WordLattice:
+    """A sentence whose words were searched."""
+
+    def k_best(self) -> WordKBest:
+        """Iterates over (labels, score), best first."""
+
+    def constrained(
+        self,
+        constraint_set: ConstraintSet,
+        tokens: Annotated[
+            NDArray[numpy.uint32], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        spans: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    ) -> ConstrainedWords:
+        """
+        Iterates over (labels, score) of the outputs that satisfy constraints as well as can be, best first.
+        """
+
+    def score(
+        self,
+        labels: Annotated[
+            NDArray[numpy.uint32], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> float:
+        """Score of an output; -inf if it spells no words."""
+
+    def marginals(self) -> dict[str, Any]: ...
+
+class WordKBest:
+    """Outputs, best first."""
+
+    def __iter__(self) -> WordKBest: ...
+    def __next__(self) -> tuple[NDArray[numpy.uint32], float]: ...
+
+class ConstrainedWords:
+    """Outputs that satisfy constraints as well as can be, best first."""
+
+    @property
+    def violations(self) -> int:
+        """How often each of them breaks constraints."""
+
+    @property
+    def exact(self) -> bool:
+        """Whether the first is known to be the best."""
+
+    def __iter__(self) -> ConstrainedWords: ...
+    def __next__(self) -> tuple[NDArray[numpy.uint32], float]: ...
+
+class WordSpace:
+    """Scratch memory of one thread."""
+
+    def __init__(self) -> None: ...
+
+class WordModel:
+    """A finished model of words."""
+
+    def __init__(self, shape: WordShape, arrays: dict[str, NDArray[Any]]) -> None: ...
+    def best(self, extractor: SegmentExtractor, table: TokenTable, space: WordSpace) -> NDArray[numpy.int32]:
+        """Labels of all tokens of the table."""
+
+    def voted(
+        self, extractor: SegmentExtractor, table: TokenTable, k: int, space: WordSpace
+    ) -> NDArray[numpy.int32]:
+        """
+        Labels by vote of all versions of the weights among the k best outputs.
+        """
+
+    def constrain(
+        self,
+        extractor: SegmentExtractor,
+        table: TokenTable,
+        labels: NDArray[numpy.int32],
+        chosen: NDArray[numpy.uint8],
+        constraint_set: ConstraintSet,
+        tokens: NDArray[numpy.uint32],
+        spans: NDArray[numpy.uint32],
+        sentences: NDArray[numpy.uint32],
+        space: WordSpace,
+    ) -> tuple[NDArray[numpy.int32], NDArray[numpy.uint32], NDArray[numpy.uint8]]:
+        """
+        The best labels of all tokens, changed where they break constraints on chosen sentences; by sentence how often they still do, and whether that is known to be the best.
+        """
+
+    def confidences(
+        self,
+        extractor: FeatureExtractor | SegmentExtractor,
+        table: TokenTable,
+        labels: NDArray[numpy.int32],
+        sentences: NDArray[numpy.uint32],
+        spelling: Spelling,
+        factor: float,
+        space: ChainSpace | SegmentSpace | SingleSpace | WordSpace,
+    ) -> tuple[
+        NDArray[numpy.float64],
+        NDArray[numpy.float64],
+        NDArray[numpy.uint32],
+        NDArray[numpy.uint32],
+        NDArray[numpy.float64],
+    ]:
+        """
+        P(label) by token, P(span), first and last token of spans, P(output); scores times a factor.
+        """
+
+    def ranked(
+        self, extractor: SegmentExtractor, table: TokenTable, k: int, space: WordSpace
+    ) -> tuple[NDArray[numpy.int32], NDArray[numpy.float64], NDArray[numpy.uint32], NDArray[numpy.uint8]]:
+        """
+        The k best outputs of all sentences: labels [ranks, tokens] (the best ones where a sentence has no more), scores [ranks, sentences] (NaN there), and two empty arrays.
+        """
+
+    def ranked_constrained(
+        self,
+        extractor: SegmentExtractor,
+        table: TokenTable,
+        k: int,
+        labels: NDArray[numpy.int32],
+        chosen: NDArray[numpy.uint8],
+        constraint_set: ConstraintSet,
+        tokens: NDArray[numpy.uint32],
+        spans: NDArray[numpy.uint32],
+        sentences: NDArray[numpy.uint32],
+        space: WordSpace,
+    ) -> tuple[NDArray[numpy.int32], NDArray[numpy.float64], NDArray[numpy.uint32], NDArray[numpy.uint8]]:
+        """
+        The k best outputs of chosen sentences under constraints, `labels` being the best ones without; by sentence how often the outputs break constraints, and whether that is known to be the best.
+        """
+
+    def differing_features(
+        self,
+        extractor: SegmentExtractor,
+        table: TokenTable,
+        labels: NDArray[numpy.int32],
+        others: NDArray[numpy.int32],
+        space: WordSpace,
+    ) -> list[list[tuple[int, int, int, int, int, float, float, int | None, list[str]]]]:
+        """
+        By sentence (first token, last token, token in turn, row, output, how often, weight, template or None, texts of its pieces) of the features of outputs, without those that the others have too.
+        """
+
+    def scores(
+        self,
+        extractor: SegmentExtractor,
+        table: TokenTable,
+        labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        space: WordSpace,
+    ) -> NDArray[numpy.float64]:
+        """The score of the output of each sentence; -inf if it is not legal."""
+
+    def lattice(
+        self, extractor: SegmentExtractor, table: TokenTable, sentence: int, space: WordSpace
+    ) -> WordLattice:
+        """One sentence, searched."""
+
+    def features_of(
+        self,
+        extractor: SegmentExtractor,
+        table: TokenTable,
+        sentence: int,
+        labels: NDArray[numpy.uint32],
+        space: WordSpace,
+    ) -> list[tuple[int, int, int, int, int, float, int | None, list[str]]]:
+        """
+        (first token, last token, token in turn, row, label, how often, template or None, texts of its pieces) of each known feature of an output.
         """

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from marginalia import _core
 from marginalia.config import Setting, Settings
 from marginalia.corpus.blocks import ATTRIBUTES, Block
-from marginalia.decode import candidates, chain, segments, single, trees
+from marginalia.decode import candidates, chain, segments, single, trees, words
 from marginalia.decode.decoder import (
     CompiledConstraints,
     ConstrainedOutputs,
@@ -18,7 +18,12 @@ from marginalia.decode.decoder import (
     Term,
 )
 from marginalia.decode.settings import StructureOptions
-from marginalia.features.compiling import compile_extractor, compile_item_extractor, compile_segment_extractor
+from marginalia.features.compiling import (
+    compile_extractor,
+    compile_item_extractor,
+    compile_segment_extractor,
+    compile_word_extractor,
+)
 from marginalia.features.list_templates import (
     CLUSTER_TEMPLATES,
     LIST_TEMPLATES,
@@ -267,6 +272,21 @@ STRUCTURES: dict[str, Structure] = {
         segments.ENCODING,
         segments.fit_settings,
         global_tiers=_core.WholeSegmentBatch.tiers(),
+        token_bytes=segments.token_bytes,
+    ),
+    "words": Structure(
+        "words of text without blanks, with or without tags (beam search)",
+        words.WordSettings,
+        compile_word_extractor,
+        segments.SegmentExtraction,
+        words.WordTraining,
+        words.WordDecoder,
+        _core.WordBatch.tiers(),
+        "words",
+        SEGMENT_LIST_TEMPLATES,
+        SEGMENT_CLUSTER_TEMPLATES,
+        segments.ENCODING,
+        segments.fit_settings,
         token_bytes=segments.token_bytes,
     ),
     "single": Structure(

@@ -23,11 +23,12 @@ def compile_extractor(
     if program.explicit:
         return _core.FeatureExtractor.of_items(len(columns))
     _refuse_items(program)
-    segments = [t for t in program.templates if t.scope == "segment"]
+    segments = [t for t in program.templates if t.scope in ("segment", "before")]
     if segments:
+        wanted = "words" if program.of_neighbours else "segments"
         raise SettingsError(
             f"features: '{shown(segments[0])}' looks at segments, but the structure is the chain: "
-            "choose --structure segments."
+            f"choose --structure {wanted}."
         )
     templates = [(t.scope == "edge", [_fields(piece) for piece in t.pieces]) for t in extracted(program)]
     parts = _sources(program, columns), templates, _lists(program, phrases), len(columns)
@@ -41,6 +42,21 @@ def compile_segment_extractor(
     clusters: Mapping[str, _core.WordClusters] = MappingProxyType({}),
 ) -> _core.SegmentExtractor:
     """The extractor of templates over segments and over their tokens."""
+    for t in program.templates:
+        if t.of_neighbours:
+            raise SettingsError(
+                f"features: '{shown(t)}' looks at two segments: choose --structure words for it."
+            )
+    return compile_word_extractor(program, columns, phrases, clusters)
+
+
+def compile_word_extractor(
+    program: TemplateProgram,
+    columns: Sequence[str],
+    phrases: Mapping[str, _core.PhraseSet],
+    clusters: Mapping[str, _core.WordClusters] = MappingProxyType({}),
+) -> _core.SegmentExtractor:
+    """The same, with templates over a segment and the one before."""
     if program.explicit:
         return _core.SegmentExtractor.of_items(len(columns))
     _refuse_items(program)
@@ -53,7 +69,8 @@ def compile_segment_extractor(
             )
         templates.append([_segment_fields(piece) for piece in t.pieces])
     parts = _sources(program, columns), templates, _lists(program, phrases), len(columns)
-    return _core.SegmentExtractor(*parts, [clusters[name] for name in program.clusters])
+    before = [number for number, t in enumerate(extracted(program)) if t.scope == "before"]
+    return _core.SegmentExtractor(*parts, [clusters[name] for name in program.clusters], before)
 
 
 def compile_tree_extractor(

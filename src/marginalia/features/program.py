@@ -7,9 +7,10 @@ which join literal text and attribute values of nearby tokens. The concatenation
 no feature.
 
 A `node` feature is seen with the label of the current token, an `edge` feature with the labels of the
-previous and the current token, a `segment` feature with the type of a segment, an `item` feature with the
-class of a whole item (features/item_templates.py: bags and numbers are among its attributes), a `tree`
-feature with an action of a parser (features/tree_templates.py). An edge
+previous and the current token, a `segment` feature with the type of a segment, a `before` feature of a
+segment with the type of the one before, an `item` feature with the class of a whole item
+(features/item_templates.py: bags and numbers are among its attributes), a `tree` feature with an action of a
+parser (features/tree_templates.py). An edge
 template of literals only is the plain label bigram, a node template of literals only the plain label.
 """
 
@@ -26,6 +27,7 @@ from marginalia.features.documents import DOCUMENT_FORMS, FIRST_COLUMNS
 VERSION = 3  # of templates of items; 2: explicit attributes; a program without either is of version 1
 CLUSTERS_VERSION = 4  # of templates that look at word clusters or whole documents
 TREES_VERSION = 5  # of templates over the configurations of a parser
+WORDS_VERSION = 6  # of templates over a segment and the one before
 
 
 class ClusterFile(NamedTuple):
@@ -75,15 +77,24 @@ class Value:
     anchor: str = ""
 
 
-ANCHORS = ("b", "e", "i", "j", "whole", "length")
+OF_PREVIOUS = frozenset({"p", "previous", "previous-length"})
+"""Places in the segment before."""
+ANCHORS = ("b", "e", "i", "j", "whole", "length", *sorted(OF_PREVIOUS))
+LENGTHS = ("length", "previous-length")
 
 
 @dataclass(frozen=True)
 class Template:
-    """What is joined into a feature's name. Scope: "node", "edge", "segment", "item" or "tree"."""
+    """What is joined into a feature's name. Scope: "node", "edge", "segment", "before", "item" or "tree"."""
 
     scope: str
     pieces: tuple[str | Value, ...]
+
+    @property
+    def of_neighbours(self) -> bool:
+        """Whether its features are those of a segment and the one before."""
+        values = (piece for piece in self.pieces if isinstance(piece, Value))
+        return self.scope == "before" or any(value.anchor in OF_PREVIOUS for value in values)
 
 
 @dataclass(frozen=True)
@@ -137,6 +148,11 @@ class TemplateProgram:
         """Whether the templates are of a parser's configurations."""
         return any(template.scope == "tree" for template in self.templates)
 
+    @property
+    def of_neighbours(self) -> bool:
+        """Whether there are features of a segment and the one before."""
+        return any(template.of_neighbours for template in self.templates)
+
     def to_json(self) -> str:
         """The program as compact text, for a model's metadata."""
         version: dict[str, Any] = {"version": VERSION if self.of_items else 1}
@@ -144,6 +160,8 @@ class TemplateProgram:
             version = {"version": CLUSTERS_VERSION}
         if self.of_trees:
             version = {"version": TREES_VERSION}
+        if self.of_neighbours:
+            version = {"version": WORDS_VERSION}
         if self.explicit:
             version = {"version": 2, "explicit": True}
         return json.dumps(
@@ -171,6 +189,8 @@ class TemplateProgram:
                 expected = (CLUSTERS_VERSION,)
             if any(row[0] == "tree" for row in data["templates"]):
                 expected = (TREES_VERSION,)
+            if _of_neighbours(data["templates"]):
+                expected = (WORDS_VERSION,)
             if data["version"] not in expected:
                 raise ModelError(
                     f"the template program has version {data['version']}, expected {expected[0]}"
@@ -204,7 +224,7 @@ class TemplateProgram:
         if self.explicit and any(not isinstance(p, str) for t in self.templates for p in t.pieces):
             raise ModelError("the template program is damaged: templates beside explicit attributes")
         for template in self.templates:
-            if template.scope not in ("node", "edge", "segment", "item", "tree"):
+            if template.scope not in ("node", "edge", "segment", "before", "item", "tree"):
                 raise ModelError(f"the template program is damaged: scope '{template.scope}'")
             if template.scope == "tree":  # places are checked by the core
                 self._check_places(template)
@@ -212,9 +232,9 @@ class TemplateProgram:
             for value in template.pieces:
                 if isinstance(value, str):
                     continue
-                if (value.anchor in ANCHORS) != (template.scope == "segment"):
+                if (value.anchor in ANCHORS) != (template.scope in ("segment", "before")):
                     raise ModelError(f"the template program is damaged: anchor '{value.anchor}'")
-                if value.anchor == "length":
+                if value.anchor in LENGTHS:
                     continue
                 if not 0 <= value.attribute < len(self.attributes):
                     raise ModelError(f"the template program is damaged: attribute {value.attribute}")
@@ -231,6 +251,13 @@ class TemplateProgram:
 
 EXPLICIT = TemplateProgram((), (Template("edge", ()),), ends=False, explicit=True)
 """The attributes that come with the data, and the plain label bigram: what CRFsuite learns."""
+
+
+def _of_neighbours(templates: list[Any]) -> bool:
+    anchors = (piece[5] for _, pieces in templates for piece in pieces if len(piece) == 6)
+    return any(scope == "before" for scope, _ in templates) or not OF_PREVIOUS.isdisjoint(
+        str(anchor) for anchor in anchors
+    )
 
 
 def _piece_to_json(piece: str | Value) -> str | list[Any]:
@@ -267,7 +294,7 @@ class ProgramBuilder:
         """An attribute at an offset from the current token, or from an anchor in a segment; `_B-1`, `_B+1`…
         outside, as in CRF++."""
         outside = boundaries("_B-", -offset), boundaries("_B+", offset)
-        if anchor == "length":
+        if anchor in LENGTHS:
             return Value(-1, offset, False, *outside, anchor)
         return replace(self.value_with(attribute, offset, False, *outside), anchor=anchor)
 

@@ -27,6 +27,8 @@ SETS = (
     "fields",
     "segments",
     "segments-rich",
+    "words",
+    "words-tags",
     "ud-characters",
     "ud-multiword",
     "ud-supertags",

@@ -20,6 +20,13 @@ For segments (`--structure segments`), offsets are counted from a place in the s
     length                     1, 2, 3, 4 or 5+; length(8) tells lengths up to 8 apart
     word[b-2..b+1]             one template for each offset, as above
 
+For words (`--structure words`), also from the segment before, its *previous* one:
+
+    word[p..q]                 all of it (its last token is `b-1`); `_B-1` if there is none
+    word[p]  word[p+1]         its first token, and the one behind that
+    previous-length            1, 2, 3, 4 or 5+; previous-length(8) tells lengths up to 8 apart
+    before: word[b..e]         a feature for the type of the segment before, not for its own
+
 Templates with plain offsets are then seen at every token of a segment, apart for its first token and the
 others; a template has either kind, and not both `i` and `j`. `node:` alone is the type of a segment. With
 `i` or `j` and both ends (or `length`, or `b..e`) in one template, the first eight tokens count.
@@ -83,7 +90,7 @@ from typing import NamedTuple
 from marginalia.features.clusters import cluster_arguments
 from marginalia.features.declarations import declare, template_lines
 from marginalia.features.documents import DOCUMENT_FORMS, MOST_NEIGHBOURS, RANKED
-from marginalia.features.program import Attribute, ProgramBuilder, TemplateProgram, Value
+from marginalia.features.program import OF_PREVIOUS, Attribute, ProgramBuilder, TemplateProgram, Value
 from marginalia.features.reading import Columns, Line, check_argument, nearest
 
 FORMS = {
@@ -116,11 +123,12 @@ NAME = re.compile(r"[^\W\d][\w.-]*")
 _WORD = re.compile(r"[^\s()\"#]+")
 QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
 _RANGE = re.compile(r"([+-]?\d+)(?:\.\.([+-]?\d+))?")
-_ANCHOR = re.compile(r"([beij])\s*([+-]\d+)?(?:\s*\.\.\s*([beij])\s*([+-]\d+)?)?(?=\s*\])")
-_LENGTH = re.compile(r"length\s*(?:\(\s*(\d+)\s*\))?(?=\s*(?:/|#|$))")
+_ANCHOR = re.compile(r"([beijp])\s*([+-]\d+)?(?:\s*\.\.\s*([beijpq])\s*([+-]\d+)?)?(?=\s*\])")
+_WHOLES = {"b..e": "whole", "p..q": "previous"}
+_LENGTH = re.compile(r"((?:previous-)?length)\s*(?:\(\s*(\d+)\s*\))?(?=\s*(?:/|#|$))")
 _DEFAULT_LENGTH = 5
 _MOST_LENGTH = 1000
-_SCOPE = re.compile(r"\s*(node|edge|both)\s*:")
+_SCOPE = re.compile(r"\s*(node|edge|both|before)\s*:")
 
 
 class _Variant(NamedTuple):
@@ -157,10 +165,10 @@ class TemplateTerm:
         return Attribute(self.function, argument, self.column)
 
     def _name(self, argument: str, anchor: str, offset: int) -> str:
-        if anchor == "length":
-            return "length" if offset == _DEFAULT_LENGTH else f"length({offset})"
-        if anchor == "whole":
-            return f"{self.called(argument)}[b..e]"
+        if anchor in ("length", "previous-length"):
+            return anchor if offset == _DEFAULT_LENGTH else f"{anchor}({offset})"
+        if anchor in ("whole", "previous"):
+            return f"{self.called(argument)}[{'b..e' if anchor == 'whole' else 'p..q'}]"
         counted = f"{anchor}{offset:+}" if anchor and offset else anchor or str(offset)
         return f"{self.called(argument)}[{counted}]"
 
@@ -242,7 +250,7 @@ class Scanner:
         start = self.at
         if found := _LENGTH.match(self.line.text, self.at):
             self.at = found.end()
-            return TemplateTerm("length", ("",), "", start, (("length", self._longest(found)),))
+            return TemplateTerm("length", ("",), "", start, ((found[1], self._longest(found)),))
         name = self._read(NAME, "a column or a function")[0]
         if self._rest().startswith("("):
             function, arguments, column, column_at = self._call(name, start)
@@ -258,10 +266,10 @@ class Scanner:
         return TemplateTerm(function, arguments, column, column_at, places)
 
     def _longest(self, found: re.Match[str]) -> int:
-        longest = int(found[1] or _DEFAULT_LENGTH)
+        longest = int(found[2] or _DEFAULT_LENGTH)
         if not 1 <= longest <= _MOST_LENGTH:
             raise self.line.error(
-                found.start(1), f"found {longest}, expected a length from 1 to {_MOST_LENGTH}."
+                found.start(2), f"found {longest}, expected a length from 1 to {_MOST_LENGTH}."
             )
         return longest
 
@@ -272,16 +280,16 @@ class Scanner:
         if not found:
             expected = "an offset such as 0, -1 or -2..2, or a place of a segment such as b, e+1, i or b..e"
             return tuple(("", offset) for offset in self._range(expected))
-        if found.group(1, 2, 3, 4) == ("b", None, "e", None):
+        if whole := _WHOLES.get(found[0].replace(" ", "")):
             self.at = found.end()
-            return (("whole", 0),)
+            return ((whole, 0),)
         first = int(found[2] or 0)
         last = int(found[4] or 0) if found[3] else first
         if found[3] not in (None, found[1]) or first > last or max(-first, last) > FARTHEST:
             raise self.line.error(
                 found.start(),
-                f"found {found[0]}, expected b..e or offsets from one place, from {-FARTHEST} to {FARTHEST}, "
-                "the lower first.",
+                f"found {found[0]}, expected b..e, p..q or offsets from one place, "
+                f"from {-FARTHEST} to {FARTHEST}, the lower first.",
             )
         self.at = found.end()
         return tuple((found[1], offset) for offset in range(first, last + 1))
@@ -360,7 +368,7 @@ class Compiler:
     def add(self, line: Line, scope: str, terms: list[TemplateTerm]) -> None:
         """The templates of a line."""
         scopes = ("node", "edge") if scope == "both" else (scope,)
-        if any(term.anchor for term in terms):
+        if scope == "before" or any(term.anchor for term in terms):
             scopes = self._segment_scope(line, scope, terms)
         variants = [list(term.variants(self._column(term, line))) for term in terms]
         if math.prod(map(len, variants)) > MOST_VARIANTS:
@@ -371,7 +379,7 @@ class Compiler:
 
     def _segment_scope(self, line: Line, scope: str, terms: list[TemplateTerm]) -> tuple[str]:
         anchors = {term.anchor for term in terms}
-        if scope != "node":
+        if scope not in ("node", "before"):
             raise line.error(0, f"a template of segments cannot be '{scope}:'; 'edge:' stands alone.")
         if "" in anchors:
             raise line.error(
@@ -379,14 +387,20 @@ class Compiler:
             )
         if anchors >= {"i", "j"}:
             raise line.error(0, "the template has both i and j; expected one of them.")
-        return ("segment",)
+        if (scope == "before" or anchors & OF_PREVIOUS) and anchors & {"i", "j"}:
+            raise line.error(0, "the template looks at two segments and inside one; expected either.")
+        if scope == "before" and (not anchors or anchors & OF_PREVIOUS):
+            raise line.error(
+                0, "'before:' is for what follows a segment: expected places such as b, e or b..e."
+            )
+        return ("before" if scope == "before" else "segment",)
 
     def _column(self, term: TemplateTerm, line: Line) -> str:
         return self.columns.named(term.column, line, term.column_at) if term.column else ""
 
     def _add(self, line: Line, scope: str, values: tuple[_Variant, ...]) -> None:
         head = "/".join(value.name for value in values)
-        marked = f"{scope}:{head}" if scope == "edge" or not values else head
+        marked = f"{scope}:{head}" if scope in ("edge", "before") or not values else head
         if marked in self._given:
             raise line.error(0, f"'{marked}' is already given by line {self._given[marked].number}.")
         self._given[marked] = line
