@@ -159,6 +159,7 @@ def test_shrink_and_calibrate(run: Run, bank: Path, tmp_path: Path) -> None:
     code, out, _ = run("calibrate", bank / "p.mg", bank / "dev.conllu", "-o", tmp_path / "c.mg", "-q")
     assert code == 0
     assert "tags: temperature" in out
+    assert out.count("ECE 0.") == 3
     code, out, _ = run("parse", tmp_path / "c.mg", "--text", TEXT, "--confidence", "--to", "json")
     assert code == 0
     assert {"upos", "feats", "head"} <= set(json.loads(out)["sentences"][0]["words"][0]["confidence"])
