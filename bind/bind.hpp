@@ -13,6 +13,7 @@ void bind_phrases(nb::module_& m);
 void bind_clusters(nb::module_& m);
 void bind_features(nb::module_& m);
 void bind_weights(nb::module_& m);
+void bind_packing(nb::module_& m);
 void bind_constraints(nb::module_& m);
 void bind_search(nb::module_& m);
 void bind_segments(nb::module_& m);

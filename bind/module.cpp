@@ -12,6 +12,7 @@ NB_MODULE(_core, m) {
   bind_clusters(m);
   bind_features(m);
   bind_weights(m);
+  bind_packing(m);
   bind_constraints(m);
   bind_search(m);
   bind_segments(m);

@@ -533,6 +533,30 @@ class WeightTable:
     ) -> None:
         """Sets weights of a fresh table."""
 
+def pack_rows(
+    keys: NDArray[numpy.uint32],
+    sizes: NDArray[numpy.uint32],
+    edge: NDArray[numpy.uint8],
+    outputs: NDArray[numpy.uint32],
+    values: NDArray[numpy.uint32],
+    width: int,
+    levels: int,
+    bits: int,
+    has_edges: bool,
+) -> NDArray[numpy.uint8]:
+    """Rows of weights, by rising key, as few bytes."""
+
+def unpack_rows(
+    packed: NDArray[numpy.uint8], rows: int, cells: int, width: int, levels: int, bits: int, has_edges: bool
+) -> tuple[
+    NDArray[numpy.uint32],
+    NDArray[numpy.uint32],
+    NDArray[numpy.uint8],
+    NDArray[numpy.uint32],
+    NDArray[numpy.uint32],
+]:
+    """Keys, sizes, edges, outputs and values of rows that were packed."""
+
 class ConstraintSet:
     """Constraints on outputs, as sets of contexts of tokens."""
 
