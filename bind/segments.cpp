@@ -40,14 +40,14 @@ Anchor anchor_named(const std::string& name) {
 void make_extractor(SegmentExtractor* self, const std::vector<SourceFields>& sources,
                     const std::vector<std::vector<PieceFields>>& templates,
                     std::vector<std::shared_ptr<const PhraseSet>> lists, std::uint32_t columns,
-                    const Clusters& clusters) {
+                    const WordTables& words) {
   std::vector<SegmentTemplate> made;
   for (const auto& fields : templates) {
     made.emplace_back();
     for (const auto& [text, source, offset, anchor, before, after] : fields)
       made.back().push_back({anchor_named(anchor), text, source, offset, before, after});
   }
-  new (self) SegmentExtractor(sources_of(sources, clusters), std::move(made), std::move(lists), columns);
+  new (self) SegmentExtractor(sources_of(sources, words), std::move(made), std::move(lists), columns);
 }
 
 // (token or None, name) of each feature of a segment, where the token is given for features of tokens.
@@ -218,7 +218,7 @@ void bind_shape_and_features(nb::module_& m) {
   nb::class_<SegmentExtractor>(m, "SegmentExtractor",
                                "Templates over segments, ready to run over token tables.")
       .def("__init__", &make_extractor, "sources"_a, "templates"_a, "lists"_a, "columns"_a,
-           "clusters"_a = Clusters())
+           "word_tables"_a = WordTables())
       .def_static("of_items", &SegmentExtractor::of_items, "columns"_a,
                   "Features are the tables' explicit attributes.")
       .def("names", &names_of, "table"_a, "sentence"_a, "begin"_a, "last"_a,

@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from marginalia.model.clusters import tables_in
 from marginalia.model.file import to_bytes
 from marginalia.model.first_part import first_arrays
 from marginalia.model.global_part import PREFIX
 from marginalia.model.provenance import Arrays
 from marginalia.model.saved import BLOCK, SavedModel
+from marginalia.model.word_tables import tables_in
 
 BITS = (32, 16, 8)
 _SLACK = 64  # bytes that the header may grow by, with the digits in it
