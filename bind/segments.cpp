@@ -49,15 +49,14 @@ Anchor anchor_named(const std::string& name) {
 void make_extractor(SegmentExtractor* self, const std::vector<SourceFields>& sources,
                     const std::vector<std::vector<PieceFields>>& templates,
                     std::vector<std::shared_ptr<const PhraseSet>> lists, std::uint32_t columns,
-                    const Clusters& clusters, const std::vector<std::uint32_t>& before) {
+                    const WordTables& words, const std::vector<std::uint32_t>& before) {
   std::vector<SegmentTemplate> made;
   for (const auto& fields : templates) {
     made.emplace_back();
     for (const auto& [text, source, offset, anchor, before, after] : fields)
       made.back().push_back({anchor_named(anchor), text, source, offset, before, after});
   }
-  new (self)
-      SegmentExtractor(sources_of(sources, clusters), std::move(made), std::move(lists), columns, before);
+  new (self) SegmentExtractor(sources_of(sources, words), std::move(made), std::move(lists), columns, before);
 }
 
 // (token or None, name) of each feature of a segment, where the token is given for features of tokens.
@@ -228,7 +227,7 @@ void bind_shape_and_features(nb::module_& m) {
   nb::class_<SegmentExtractor>(m, "SegmentExtractor",
                                "Templates over segments, ready to run over token tables.")
       .def("__init__", &make_extractor, "sources"_a, "templates"_a, "lists"_a, "columns"_a,
-           "clusters"_a = Clusters(), "before"_a = std::vector<std::uint32_t>())
+           "word_tables"_a = WordTables(), "before"_a = std::vector<std::uint32_t>())
       .def_prop_ro("has_neighbours", &SegmentExtractor::has_neighbours,
                    "Are there templates of neighbouring segments?")
       .def_static("of_items", &SegmentExtractor::of_items, "columns"_a,

@@ -21,7 +21,7 @@ from typing import Any
 import marginalia as mg
 from marginalia.decode.pipeline import Pipeline
 from marginalia.features.global_features import text_of_global_set
-from marginalia.features.program import ClusterFile
+from marginalia.features.program import WordFile
 from marginalia.learn.pipeline import train_pipeline
 from marginalia.learn.pipeline.calibrating import calibrated_pipeline
 from marginalia.learn.recipe import GlobalChoice
@@ -92,7 +92,7 @@ def clustered(**options: Any) -> Any:
         path.write_text(CLUSTERS.replace(" ", "\t"), encoding="utf-8")
         model = trained(clusters={"small": str(path)}, cluster_case="any", **options)
     # Where the file was is no part of the test.
-    program = replace(model.saved.program, clusters={"small": ClusterFile("clusters.txt", any_case=True)})
+    program = replace(model.saved.program, word_files={"small": WordFile("clusters.txt", any_case=True)})
     return type(model)(replace(model.saved, program=program))
 
 

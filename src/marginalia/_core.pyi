@@ -272,12 +272,14 @@ class PhraseBook:
         First tokens, ends and numbers of the longest matches in a table; they do not overlap.
         """
 
-class WordClusters:
-    """Words with the paths of their clusters, as hashes."""
+class WordTable:
+    """
+    Words with the paths of their clusters or their entries in a lexicon; as hashes.
+    """
 
     def __init__(
         self,
-        paths: Sequence[str],
+        texts: Sequence[str],
         words: Sequence[str],
         counts: Annotated[
             NDArray[numpy.uint64], dict(shape=(None,), order="C", device="cpu", writable=False)
@@ -289,21 +291,21 @@ class WordClusters:
         entries: Annotated[
             NDArray[numpy.uint64], dict(shape=(None,), order="C", device="cpu", writable=False)
         ],
-        paths: Sequence[str],
+        texts: Sequence[str],
         any_case: bool,
-    ) -> WordClusters: ...
-    def path(self, word: str) -> str | None:
-        """The path of a word, or None."""
+    ) -> WordTable: ...
+    def text(self, word: str) -> str | None:
+        """The path or the entry of a word, or None."""
 
     @property
     def any_case(self) -> bool: ...
     @property
-    def paths(self) -> list[str]:
-        """Distinct paths, by their numbers in entries."""
+    def texts(self) -> list[str]:
+        """Distinct texts, by their numbers in entries."""
 
     @property
     def entries(self) -> NDArray[numpy.uint64]:
-        """Hashes of words in 48 bits, numbers of their paths in 16; sorted."""
+        """Hashes of words in 48 bits, numbers of their texts in 16; sorted."""
 
 def check_path_bits(argument: str) -> None:
     """Raise ValueError unless a prefix of a path can have so many bits."""
@@ -317,7 +319,7 @@ class FeatureExtractor:
         templates: Sequence[tuple[bool, Sequence[tuple[str, int, int, bool, Sequence[str], Sequence[str]]]]],
         lists: Sequence[PhraseSet],
         columns: int,
-        clusters: Sequence[WordClusters] = [],
+        word_tables: Sequence[WordTable] = [],
     ) -> None: ...
     @staticmethod
     def of_items(columns: int) -> FeatureExtractor:
@@ -880,7 +882,7 @@ class SegmentExtractor:
         templates: Sequence[Sequence[tuple[str, int, int, str, Sequence[str], Sequence[str]]]],
         lists: Sequence[PhraseSet],
         columns: int,
-        clusters: Sequence[WordClusters] = [],
+        word_tables: Sequence[WordTable] = [],
         before: Sequence[int] = [],
     ) -> None: ...
     @property
@@ -1617,6 +1619,38 @@ class Lbfgs:
 
     def state(self) -> dict[str, Any]: ...
 
+class BrownClustering:
+    """Words merged into clusters by the mutual information of neighbours."""
+
+    def __init__(
+        self,
+        counts: Annotated[
+            NDArray[numpy.uint64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        left: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        right: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        times: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        clusters: int,
+        threads: int,
+    ) -> None: ...
+    def advance(self, steps: int) -> bool:
+        """
+        Take in so many more words, or merge so many of the last clusters; False when one is left.
+        """
+
+    def take_no_more(self) -> None:
+        """Leave the remaining words without a cluster."""
+
+    @property
+    def taken(self) -> int:
+        """How many words were taken in."""
+
+    @property
+    def merges(self) -> NDArray[numpy.uint32]:
+        """
+        [merges, 2]: the first words of two clusters that were merged, the lower first.
+        """
+
 class GlobalSet:
     """A declared set of global features."""
 
@@ -2152,7 +2186,7 @@ class TreeExtractor:
         templates: Sequence[Sequence[tuple[str, int, str]]],
         lists: Sequence[PhraseSet],
         columns: int,
-        clusters: Sequence[WordClusters] = [],
+        word_tables: Sequence[WordTable] = [],
     ) -> None: ...
 
 class TreeShape:

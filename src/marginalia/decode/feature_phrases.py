@@ -35,6 +35,7 @@ _SUBJECTS: dict[str, str] = {
     "char-class": "the character class of {}",
     "match": "what '{a}' matches in {}",
     "cluster": "the cluster ({a}) of {}",
+    "lexicon": "the lexicon ({a}) of {}",
     "sentence-form": "the form of the sentence of {}",
     "sentence-number": "the number of the sentence of {}",
     "document-first": "the first word of the document",

@@ -25,8 +25,8 @@ from marginalia.decode.decoder import (
 from marginalia.errors import DataError, MarginaliaError, ModelError
 from marginalia.features.global_features import mention_labels
 from marginalia.model import SavedModel
-from marginalia.model.clusters import tables_in
 from marginalia.model.global_part import PREFIX, GlobalPart, weights_of_base
+from marginalia.model.word_tables import tables_in
 
 
 def check_memory(documents: Block, token_bytes: int, most: int, before: int = 0) -> None:

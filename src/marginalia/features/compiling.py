@@ -17,7 +17,7 @@ def compile_extractor(
     program: TemplateProgram,
     columns: Sequence[str],
     phrases: Mapping[str, _core.PhraseSet],
-    clusters: Mapping[str, _core.WordClusters] = MappingProxyType({}),
+    word_tables: Mapping[str, _core.WordTable] = MappingProxyType({}),
 ) -> _core.FeatureExtractor:
     """The program for tables with these columns. The plain label bigram is left to the structure."""
     if program.explicit:
@@ -32,14 +32,14 @@ def compile_extractor(
         )
     templates = [(t.scope == "edge", [_fields(piece) for piece in t.pieces]) for t in extracted(program)]
     parts = _sources(program, columns), templates, _lists(program, phrases), len(columns)
-    return _core.FeatureExtractor(*parts, [clusters[name] for name in program.clusters])
+    return _core.FeatureExtractor(*parts, [word_tables[name] for name in program.word_files])
 
 
 def compile_segment_extractor(
     program: TemplateProgram,
     columns: Sequence[str],
     phrases: Mapping[str, _core.PhraseSet],
-    clusters: Mapping[str, _core.WordClusters] = MappingProxyType({}),
+    word_tables: Mapping[str, _core.WordTable] = MappingProxyType({}),
 ) -> _core.SegmentExtractor:
     """The extractor of templates over segments and over their tokens."""
     for t in program.templates:
@@ -47,14 +47,14 @@ def compile_segment_extractor(
             raise SettingsError(
                 f"features: '{shown(t)}' looks at two segments: choose --structure words for it."
             )
-    return compile_word_extractor(program, columns, phrases, clusters)
+    return compile_word_extractor(program, columns, phrases, word_tables)
 
 
 def compile_word_extractor(
     program: TemplateProgram,
     columns: Sequence[str],
     phrases: Mapping[str, _core.PhraseSet],
-    clusters: Mapping[str, _core.WordClusters] = MappingProxyType({}),
+    word_tables: Mapping[str, _core.WordTable] = MappingProxyType({}),
 ) -> _core.SegmentExtractor:
     """The same, with templates over a segment and the one before."""
     if program.explicit:
@@ -70,14 +70,14 @@ def compile_word_extractor(
         templates.append([_segment_fields(piece) for piece in t.pieces])
     parts = _sources(program, columns), templates, _lists(program, phrases), len(columns)
     before = [number for number, t in enumerate(extracted(program)) if t.scope == "before"]
-    return _core.SegmentExtractor(*parts, [clusters[name] for name in program.clusters], before)
+    return _core.SegmentExtractor(*parts, [word_tables[name] for name in program.word_files], before)
 
 
 def compile_tree_extractor(
     program: TemplateProgram,
     columns: Sequence[str],
     phrases: Mapping[str, _core.PhraseSet],
-    clusters: Mapping[str, _core.WordClusters] = MappingProxyType({}),
+    word_tables: Mapping[str, _core.WordTable] = MappingProxyType({}),
 ) -> _core.TreeExtractor:
     """The extractor of templates over a parser's configurations."""
     for t in program.templates:
@@ -90,7 +90,7 @@ def compile_tree_extractor(
         raise SettingsError("features: trees need templates, which look at columns of text.")
     templates = [[_tree_fields(piece) for piece in t.pieces] for t in program.templates]
     parts = _sources(program, columns), templates, _lists(program, phrases), len(columns)
-    return _core.TreeExtractor(*parts, [clusters[name] for name in program.clusters])
+    return _core.TreeExtractor(*parts, [word_tables[name] for name in program.word_files])
 
 
 def _tree_fields(piece: str | Value) -> tuple[str, int, str]:
@@ -113,7 +113,7 @@ def compile_item_extractor(
     program: TemplateProgram,
     columns: Sequence[str],
     phrases: Mapping[str, _core.PhraseSet],
-    clusters: Mapping[str, _core.WordClusters] = MappingProxyType({}),
+    word_tables: Mapping[str, _core.WordTable] = MappingProxyType({}),
 ) -> _core.FeatureExtractor:
     """The extractor of templates over whole items, each of which is a token of the tables."""
     if program.explicit:
@@ -149,12 +149,12 @@ def _sources(program: TemplateProgram, columns: Sequence[str]) -> list[tuple[str
 
 
 def _table_of(a: Attribute, program: TemplateProgram) -> tuple[str, int]:
-    """The argument of an attribute in the core, and which of the lists or clusters it looks at."""
+    """The argument of an attribute in the core, and which of the lists or tables of words it looks at."""
     if a.function in ("list", "elsewhere-list"):
         return a.argument, list(program.lists).index(a.argument)
-    if a.function == "cluster":
-        name, _, bits = a.argument.partition(",")
-        return bits, list(program.clusters).index(name)
+    if a.function in ("cluster", "lexicon"):
+        name, _, asked = a.argument.partition(",")
+        return asked, list(program.word_files).index(name)
     return a.argument, 0
 
 

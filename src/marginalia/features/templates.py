@@ -8,7 +8,8 @@ r"""Our template language: a template a line, `#` begins a comment.
     edge:                      the plain label bigram; `node:` alone is the plain label
     list people = people.txt   a list of phrases, one a line, beside the template file: list(people)(word)[0]
     clusters wsj = brown.txt   word clusters, a word with its path a line: cluster(wsj,4|6|all)(word)[0]
-    list(*)(word)[0]           one template for each list there is; cluster(*,4)(word)[0] for all clusters
+    lexicon words = words.lex  labels that a model gave to words in much text: lexicon(words)(word)[0]
+    list(*)(word)[0]           one template for each list there is; so cluster(*,4)(word)[0] and lexicon(*)
 
 For segments (`--structure segments`), offsets are counted from a place in the segment:
 
@@ -59,6 +60,9 @@ Ll, other L, Nd, M):
     match("regex")(c)   the leftmost part that matches, else empty; lower-match("regex")(c): in lower case
     list(name)(c)       B or I inside the longest matches of a list's phrases, ignoring case; absent outside
     cluster(name,n)(c)  the first n bits (or all) of the path of a word's cluster; absent for unknown words
+    lexicon(name)(c)    a template for each label of the lexicon, 1 if the word has it; lexicon(name,band)(c),
+                        lexicon(name,rank)(c): how often it had it, at which rank; lexicon(name,set)(c),
+                        lexicon(name,best)(c): all its labels, the most frequent; absent for unknown words
     first               1 at the first token of the sentence, absent elsewhere: first[0]
 
 Functions of the whole document (docs/documents.md): sentence-form, sentence-number, document-first,
@@ -82,15 +86,24 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 from marginalia.features.clusters import cluster_arguments
 from marginalia.features.declarations import declare, template_lines
 from marginalia.features.documents import DOCUMENT_FORMS, MOST_NEIGHBOURS, RANKED
-from marginalia.features.program import OF_PREVIOUS, Attribute, ProgramBuilder, TemplateProgram, Value
+from marginalia.features.lexicons import lexicon_arguments
+from marginalia.features.program import (
+    OF_PREVIOUS,
+    Attribute,
+    ProgramBuilder,
+    TemplateProgram,
+    Value,
+    WordFile,
+)
 from marginalia.features.reading import Columns, Line, check_argument, nearest
 
 FORMS = {
@@ -111,6 +124,7 @@ FORMS = {
     "lower-match": 'lower-match("\\a*$")(word)[0]',
     "list": "list(name)(word)[0]",
     "cluster": "cluster(name,4)(word)[0]",
+    "lexicon": "lexicon(name)(word)[0]",
     "first": "first[0]",
     **DOCUMENT_FORMS,
 }
@@ -128,6 +142,7 @@ _WHOLES = {"b..e": "whole", "p..q": "previous"}
 _LENGTH = re.compile(r"((?:previous-)?length)\s*(?:\(\s*(\d+)\s*\))?(?=\s*(?:/|#|$))")
 _DEFAULT_LENGTH = 5
 _MOST_LENGTH = 1000
+_ALSO_COLUMNS = ("lexicon",)  # names of functions that columns of pipelines have, too
 _SCOPE = re.compile(r"\s*(node|edge|both|before)\s*:")
 
 
@@ -193,9 +208,9 @@ class Scanner:
         line: Line,
         lists: Collection[str],
         columns: Collection[str] = (),
-        clusters: Collection[str] = (),
+        word_files: Mapping[str, WordFile] = MappingProxyType({}),
     ) -> None:
-        self.line, self.lists, self.columns, self.clusters, self.at = line, lists, columns, clusters, 0
+        self.line, self.lists, self.columns, self.word_files, self.at = line, lists, columns, word_files, 0
 
     def scope(self) -> str:
         """The scope that the line begins with."""
@@ -256,7 +271,7 @@ class Scanner:
             function, arguments, column, column_at = self._call(name, start)
         elif name == "first":
             function, arguments, column, column_at = name, ("",), "", start
-        elif name in self.forms:
+        elif name in self.forms and name not in _ALSO_COLUMNS:
             raise self.line.error(start, f"the function {name} needs a column: {self.forms[name]}.")
         else:
             function, arguments, column, column_at = "column", ("",), name, start
@@ -322,7 +337,9 @@ class Scanner:
             what = "number" if name in RANKED else "length"
             arguments = tuple(map(str, self._range(f"a {what} such as 3 or 1..4")))
         elif name == "cluster":
-            arguments, self.at = cluster_arguments(self.line, self.at, self.clusters)
+            arguments, self.at = cluster_arguments(self.line, self.at, self.word_files)
+        elif name == "lexicon":
+            arguments, self.at = lexicon_arguments(self.line, self.at, self.word_files)
         elif '"' in self.forms[name]:
             arguments = (
                 self._read(QUOTED, f"an expression in quotation marks, as in {self.forms[name]}")[0][1:-1],
@@ -335,7 +352,7 @@ class Scanner:
         return arguments
 
     def _check(self, name: str, argument: str, start: int) -> None:
-        if name == "cluster":  # they are checked as they are read
+        if name in ("cluster", "lexicon"):  # they are checked as they are read
             return
         if name in RANKED:
             if not 1 <= int(argument) <= MOST_NEIGHBOURS:
@@ -433,7 +450,7 @@ def parse_templates(
     declare(text, file, folder or Path(), builder)
     compiler, left_out = Compiler(columns, builder), []
     for line in template_lines(text, file, builder):
-        scanner = Scanner(line, builder.lists, clusters=builder.clusters)
+        scanner = Scanner(line, builder.lists, word_files=builder.word_files)
         scope, terms = scanner.scope(), scanner.terms()
         if skip_missing and any(term.column and not columns.find(term.column) for term in terms):
             left_out.append(line.text.strip())

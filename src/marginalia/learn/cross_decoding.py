@@ -28,9 +28,9 @@ from marginalia.learn.preparing import PreparedFeatures, prepare
 from marginalia.learn.recipe import Recipe, on_same_data, stored_recipe
 from marginalia.learn.training import Training
 from marginalia.model import SavedModel
-from marginalia.model.clusters import tables_in
 from marginalia.model.container import checksum, container, mapped, read_arrays, read_header, write_file
 from marginalia.model.provenance import Arrays
+from marginalia.model.word_tables import tables_in
 
 _FORMAT = "marginalia-hypotheses"
 _DECISIVE = ("program", "structure", "learner", "settings", "seed", "scheme", "encoding", "history", "labels")

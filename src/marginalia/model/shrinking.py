@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from marginalia.model.clusters import tables_in
 from marginalia.model.file import to_bytes
 from marginalia.model.first_part import first_arrays
 from marginalia.model.global_part import PREFIX
 from marginalia.model.provenance import Arrays
 from marginalia.model.saved import LEVELS, SavedModel
 from marginalia.model.short_rows import ShortRows
+from marginalia.model.word_tables import tables_in
 
 BITS = (32, 16, 8, 6, 5)
 _SPREAD = 4096.0  # 8 bits tell weights apart that are so many times smaller than the greatest

@@ -21,13 +21,13 @@ from marginalia.corpus.streams import Source, name_of, read_lines
 from marginalia.errors import DataError, ModelError
 from marginalia.features.compiling import extracted, has_ends, has_label_bigram
 from marginalia.features.program import TemplateProgram
-from marginalia.model.clusters import tables_in
 from marginalia.model.constants import KINDS as CONSTANTS
 from marginalia.model.constants import ChainSettings, constant_at, constant_count, constant_place
 from marginalia.model.freezing import Cells, Features, built_arrays
 from marginalia.model.global_part import PREFIX, global_names
 from marginalia.model.provenance import Arrays
 from marginalia.model.saved import SavedModel
+from marginalia.model.word_tables import tables_in
 
 HEADER = ("kind", "feature", "labels", "weight")
 _GLOBAL = "global"
