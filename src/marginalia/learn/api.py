@@ -95,7 +95,8 @@ def train(
         ),
         settings=settings,
     )
-    format = format or (TASKS[task].format if task is not None else None)
+    if task is not None and format in (None, TASKS[task].format):
+        format, options = TASKS[task].format, {**TASKS[task].options, **(options or {})}
     source = DataSource(data, columns, label, format, options)
     run = prepare(
         source, dev, recipe, threads=threads, start=begin, sample_weights=sample_weights, labels=labels
