@@ -139,7 +139,7 @@ class TestFormats:
 
     def test_segmented_with_tags(self, run: Run, tmp_path: Path) -> None:
         (tmp_path / "t.txt").write_text("ab/n  c/v\nc/v  ab/n\n" * 3)
-        words = ("--task", "segmentation", "--tag-separator", "/", "-q", "--json")
+        words = ("--task", "segmentation-tags", "--structure", "chain", "-q", "--json")
         code, out, _ = run("train", tmp_path / "t.txt", "-o", tmp_path / "m.mg", *words)
         assert (code, set(json.loads(out)["labels"])) == (0, {"B-n", "E-n", "S-v"})
         assert mg.load(tmp_path / "m.mg").saved.options == {"tag_separator": "/"}

@@ -151,7 +151,7 @@ def test_settings_that_are_a_learners_own_choice_reach_the_structure(task: str) 
 @pytest.mark.parametrize("task", TASKS)
 def test_every_task_is_a_recipe(task: str) -> None:
     recipe = make_recipe(task)
-    assert recipe.features == TASKS[task].features
+    assert recipe.features == TASKS[task].features(recipe.structure)
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import marginalia as mg
 from marginalia.cli import main
 from marginalia.errors import SettingsError
+from marginalia.learn import make_recipe
 
 WORDS = (
     *("中国", "人民", "银行", "中国人民银行", "的", "在", "北京", "大学", "北京大学", "学生", "生活", "活动"),
@@ -100,7 +101,7 @@ def test_joint_tags(folder: Path) -> None:
     ids=str,
 )
 def test_learners_and_regularisers(folder: Path, settings_: dict[str, object]) -> None:
-    model = mg.train(folder / "train.txt", format="segmented", structure="words", passes=2, **settings_)
+    model = mg.train(folder / "train.txt", format="segmented", structure="words", passes=4, **settings_)
     assert words_of(model.tag(list(TEXT))) == ["我", "爱", "北京大学"]
 
 
@@ -183,3 +184,14 @@ def test_files_and_verbs(
 def test_segmentations_spell_the_input(model: mg.Model, text: str) -> None:
     """Combining marks and emoji included."""
     assert "".join(words_of(model.tag(list(text)))) == text
+
+
+def test_tasks_choose_the_structure_that_goes_with_the_learner(folder: Path) -> None:
+    recipe = make_recipe("segmentation")
+    assert (recipe.structure, recipe.features) == ("words", "words")
+    recipe = make_recipe("segmentation-tags", learner="crf")
+    assert (recipe.structure, recipe.features) == ("chain", "characters")
+    assert make_recipe("segmentation", structure="segments").features == "segments-rich"
+    model = mg.train(folder / "tagged.txt", task="segmentation-tags", passes=2)
+    assert (model.saved.structure, model.saved.options) == ("words", {"tag_separator": "/"})
+    assert set(model.tag(list(TEXT)).labels) <= {f"{p}-{t}" for p in "BMES" for t in "nvrup"}

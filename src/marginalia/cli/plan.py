@@ -215,8 +215,9 @@ def _plan(values: Mapping[str, Any]) -> Plan:
     from marginalia.learn.recipe import TASKS
 
     task = TASKS.get(values.get("task", ""))  # an unknown one is reported with all others
-    format = values.get("format") or (task.format if task else None)
-    options = given_options(values)
+    format, options = values.get("format"), given_options(values)
+    if task is not None and format in (None, task.format):
+        format, options = task.format, {**task.options, **options}
     structure = values.get("structure", "chain")  # so is an unknown one
     reader = kind_of(structure if structure in STRUCTURES else "chain").reader
     check_layout(reader, reader.format_name(values["train"][0], format), values.get("columns"), options)

@@ -40,8 +40,9 @@ attributes of your own; the label scheme (IOB2, IOBES…) is detected. A DATA ar
 in .toml is a recipe, a file with the same options; those given here override it. Ctrl-C stops
 training and keeps the best model so far.
 
-tasks: chunking, np, ner, pos, segmentation, fields (short strings, also the default), and ud: a
-pipeline from raw text to words, tags, lemmas and trees, from a treebank in CoNLL-U (docs/ud.md)."""
+tasks: chunking, np, ner, pos, segmentation, segmentation-tags, fields (short strings, also the
+default), and ud: a pipeline from raw text to words, tags, lemmas and trees, from a treebank in
+CoNLL-U (docs/ud.md)."""
 
 _EXAMPLES = """\
   marginalia train train.txt -o model.mg --task chunking --columns "word pos chunk" --dev dev.txt

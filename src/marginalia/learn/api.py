@@ -98,7 +98,8 @@ def train(
         ),
         settings=settings,
     )
-    format = format or (TASKS[task].format if task is not None else None)
+    if task is not None and format in (None, TASKS[task].format):
+        format, options = TASKS[task].format, {**TASKS[task].options, **(options or {})}
     source = DataSource(data, columns, label, format, options)
     more: dict[str, Any] = {"threads": threads, "start": begin, "labels": labels}
     more["sample_weights"] = sample_weights

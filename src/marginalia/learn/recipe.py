@@ -16,7 +16,7 @@ from marginalia.features.global_features import GlobalFeatures, load_global_feat
 from marginalia.features.settings import FeatureSettings
 from marginalia.kinds import kind_of
 from marginalia.learn.boosting import BoostSettings
-from marginalia.learn.fitting import check_fit
+from marginalia.learn.fitting import check_fit, fits
 from marginalia.learn.learners import LEARNERS
 from marginalia.learn.likelihood import PriorSettings
 from marginalia.learn.regularisers import RegulariserSettings
@@ -55,24 +55,50 @@ class RunSettings:
 
 @dataclass(frozen=True)
 class Task:
-    """Defaults for a kind of work."""
+    """Defaults for a kind of work.
+
+    `sets` are ready-made sets of templates by structure, the best first: the structure is the first of them
+    that goes with the learner. Other structures have usual sets of their own. `options` are those of the
+    reader of its `format`.
+    """
 
     help: str
-    features: str
+    sets: Mapping[str, str]
     format: str | None = None
     label: str | None = None
     settings: dict[str, Scalar] = field(default_factory=dict)
+    options: Mapping[str, str] = field(default_factory=dict)
+
+    def structure(self, learner: str) -> str:
+        """The best one for a learner."""
+        return next((name for name in self.sets if learner not in LEARNERS or fits(name, learner)), "chain")
+
+    def features(self, structure: str) -> str:
+        """The set to use with a structure."""
+        return self.sets.get(structure) or STRUCTURES[structure].features or self.sets["chain"]
+
+
+def _of_chains(help: str, features: str) -> Task:
+    return Task(help, {"chain": features})
 
 
 TASKS: dict[str, Task] = {
-    "chunking": Task("phrases from words and parts of speech", "chunking"),
-    "np": Task("base noun phrases with Collins' features", "collins-np"),
-    "ner": Task("named entities from words (and pos, chunk columns if there are any)", "ner"),
-    "pos": Task("parts of speech", "pos"),
+    "chunking": _of_chains("phrases from words and parts of speech", "chunking"),
+    "np": _of_chains("base noun phrases with Collins' features", "collins-np"),
+    "ner": _of_chains("named entities from words (and pos, chunk columns if there are any)", "ner"),
+    "pos": _of_chains("parts of speech", "pos"),
     "segmentation": Task(
-        "words from characters, in text with blanks between words", "characters", "segmented"
+        "words from characters, in text with blanks between words",
+        {"words": "words", "chain": "characters"},
+        "segmented",
     ),
-    "fields": Task("fields of short strings: addresses, citations, ingredients", "fields"),
+    "segmentation-tags": Task(
+        "words with their tags from characters, in text of words like word/tag",
+        {"words": "words-tags", "chain": "characters"},
+        "segmented",
+        options={"tag_separator": "/"},
+    ),
+    "fields": _of_chains("fields of short strings: addresses, citations, ingredients", "fields"),
 }
 
 
@@ -114,7 +140,7 @@ class GlobalChoice:
 def make_recipe(
     task: str | None = None,
     *,
-    structure: str = "chain",
+    structure: str | None = None,
     features: str | None = None,
     learner: str = "perceptron",
     seed: int = 1,
@@ -127,6 +153,7 @@ def make_recipe(
 ) -> Recipe:
     """A checked recipe; unknown names and values out of bounds are SettingsErrors."""
     chosen = TASKS[_known("task", task, TASKS)] if task is not None else TASKS["fields"]
+    structure = structure or chosen.structure(learner)
     if not isinstance(seed, int) or not 0 <= seed < 2**63:
         raise SettingsError(f"seed: found {seed!r}, expected a whole number from 0 to 2^63 - 1.")
     if dictionary is not None and not dictionary:
@@ -135,7 +162,7 @@ def make_recipe(
     tables = {"lists": lists, "clusters": clusters, "lexicons": lexicons, "dictionary": dictionary}
     kind_of(structure).reader.check_chosen({"task": task, **tables})
     own = bool(features or task or any(tables.values()))
-    features = features or STRUCTURES[structure].features or chosen.features
+    features = features or chosen.features(structure)
     whole = (global_choice or GlobalChoice()).loaded(learner)
     files = dict(lists or {}), dict(clusters or {}), dict(lexicons or {})
     return Recipe(structure, features, learner, seed, *files, resolved, own, dictionary, whole)
@@ -235,9 +262,8 @@ def recipe_with(
     """The recipe of a run that may begin with a model: what the user gave, and what the model brings."""
     own: dict[str, Any] = {"features": features, "lists": lists, "clusters": clusters}
     own |= {"lexicons": lexicons, "dictionary": dictionary}
-    if structure is None:
-        structure = start.structure if start is not None else "chain"
     if start is not None:
+        structure = structure or start.structure
         settings = _inherited(start, structure, settings, own)
     own["global_choice"] = global_choice
     return make_recipe(task, structure=structure, learner=learner, seed=seed, settings=settings, **own)
