@@ -30,11 +30,11 @@ Template template_of(const TemplateFields& fields) {
 void make_extractor(FeatureExtractor* self, const std::vector<SourceFields>& sources,
                     const std::vector<TemplateFields>& templates,
                     std::vector<std::shared_ptr<const PhraseSet>> lists, std::uint32_t columns,
-                    const Clusters& clusters) {
+                    const WordTables& words) {
   std::vector<Template> made_templates;
   for (const auto& fields : templates) made_templates.push_back(template_of(fields));
   new (self)
-      FeatureExtractor(sources_of(sources, clusters), std::move(made_templates), std::move(lists), columns);
+      FeatureExtractor(sources_of(sources, words), std::move(made_templates), std::move(lists), columns);
 }
 
 // (function, argument, column) of a piece; a literal is ("", text, 0).
@@ -153,7 +153,7 @@ void bind_features(nb::module_& m) {
   });
   nb::class_<FeatureExtractor>(m, "FeatureExtractor", "Templates, ready to run over token tables.")
       .def("__init__", &make_extractor, "sources"_a, "templates"_a, "lists"_a, "columns"_a,
-           "clusters"_a = Clusters())
+           "word_tables"_a = WordTables())
       .def_static("of_items", &FeatureExtractor::of_items, "columns"_a,
                   "Features are the tables' explicit attributes.")
       .def_static(

@@ -6,6 +6,7 @@
 #include "base/random.hpp"
 #include "base/vector.hpp"
 #include "bind.hpp"
+#include "costs.hpp"
 #include "learn/lbfgs.hpp"
 #include "search/chain/chain.hpp"
 #include "search/segments/segments.hpp"
@@ -15,19 +16,6 @@
 using namespace marginalia;
 
 namespace {
-
-using Costs = std::optional<Input<float>>;
-
-// Without costs, each wrong label costs 1.
-std::shared_ptr<const LabelCosts> costs_of(const Costs& costs, std::uint32_t labels) {
-  auto found = std::make_shared<LabelCosts>();
-  if (!costs) return found;
-  if (costs->size() != std::size_t{labels} * labels)
-    throw std::invalid_argument("costs: expected one for each pair of labels");
-  found->labels = labels;
-  found->cost.assign(costs->data(), costs->data() + costs->size());
-  return found;
-}
 
 PassiveAggressiveRule::Kind kind_of(const std::string& name) {
   using Kind = PassiveAggressiveRule::Kind;

@@ -9,16 +9,19 @@ NB_MODULE(_core, m) {
   bind_lists(m);
   bind_attributes(m);
   bind_phrases(m);
-  bind_clusters(m);
+  bind_word_table(m);
   bind_features(m);
   bind_weights(m);
+  bind_packing(m);
   bind_constraints(m);
   bind_search(m);
   bind_segments(m);
   bind_single(m);
   bind_learn(m);
+  bind_brown(m);
   bind_global(m);
   bind_non_local(m);
   bind_candidates(m);
   bind_trees(m);
+  bind_words(m);
 }

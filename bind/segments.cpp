@@ -30,8 +30,17 @@ using PieceFields = std::tuple<std::string, std::uint32_t, std::int32_t, std::st
 
 Anchor anchor_named(const std::string& name) {
   static const std::vector<std::pair<std::string, Anchor>> anchors = {
-      {"", Anchor::none},    {"token", Anchor::token}, {"b", Anchor::begin},     {"e", Anchor::end},
-      {"i", Anchor::inside}, {"j", Anchor::within},    {"whole", Anchor::whole}, {"length", Anchor::length}};
+      {"", Anchor::none},
+      {"token", Anchor::token},
+      {"b", Anchor::begin},
+      {"e", Anchor::end},
+      {"i", Anchor::inside},
+      {"j", Anchor::within},
+      {"whole", Anchor::whole},
+      {"length", Anchor::length},
+      {"p", Anchor::previous_begin},
+      {"previous", Anchor::previous_whole},
+      {"previous-length", Anchor::previous_length}};
   for (const auto& [known, anchor] : anchors)
     if (known == name) return anchor;
   throw std::invalid_argument("extractor: unknown anchor " + name);
@@ -40,14 +49,14 @@ Anchor anchor_named(const std::string& name) {
 void make_extractor(SegmentExtractor* self, const std::vector<SourceFields>& sources,
                     const std::vector<std::vector<PieceFields>>& templates,
                     std::vector<std::shared_ptr<const PhraseSet>> lists, std::uint32_t columns,
-                    const Clusters& clusters) {
+                    const WordTables& words, const std::vector<std::uint32_t>& before) {
   std::vector<SegmentTemplate> made;
   for (const auto& fields : templates) {
     made.emplace_back();
     for (const auto& [text, source, offset, anchor, before, after] : fields)
       made.back().push_back({anchor_named(anchor), text, source, offset, before, after});
   }
-  new (self) SegmentExtractor(sources_of(sources, clusters), std::move(made), std::move(lists), columns);
+  new (self) SegmentExtractor(sources_of(sources, words), std::move(made), std::move(lists), columns, before);
 }
 
 // (token or None, name) of each feature of a segment, where the token is given for features of tokens.
@@ -218,7 +227,9 @@ void bind_shape_and_features(nb::module_& m) {
   nb::class_<SegmentExtractor>(m, "SegmentExtractor",
                                "Templates over segments, ready to run over token tables.")
       .def("__init__", &make_extractor, "sources"_a, "templates"_a, "lists"_a, "columns"_a,
-           "clusters"_a = Clusters())
+           "word_tables"_a = WordTables(), "before"_a = std::vector<std::uint32_t>())
+      .def_prop_ro("has_neighbours", &SegmentExtractor::has_neighbours,
+                   "Are there templates of neighbouring segments?")
       .def_static("of_items", &SegmentExtractor::of_items, "columns"_a,
                   "Features are the tables' explicit attributes.")
       .def("names", &names_of, "table"_a, "sentence"_a, "begin"_a, "last"_a,

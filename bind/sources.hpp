@@ -17,9 +17,9 @@
 
 using SourceFields = std::tuple<std::string, std::string, std::uint32_t, std::uint32_t>;
 
-using Clusters = std::vector<std::shared_ptr<const marginalia::WordClusters>>;
+using WordTables = std::vector<std::shared_ptr<const marginalia::WordTable>>;
 
-inline marginalia::Source source_of(const SourceFields& fields, const Clusters& clusters) {
+inline marginalia::Source source_of(const SourceFields& fields, const WordTables& words) {
   using marginalia::Source;
   const auto& [function, argument, column, list] = fields;
   if (function == "first") return {Source::Kind::first, {}, 0, 0, {}};
@@ -31,14 +31,14 @@ inline marginalia::Source source_of(const SourceFields& fields, const Clusters& 
     return {Source::Kind::document, {}, column, list, document};
   }
   marginalia::Attribute attribute{marginalia::function_named(function), argument};
-  if (function == "cluster") attribute.clusters = clusters.at(list);
+  if (function == "cluster" || function == "lexicon") attribute.words = words.at(list);
   return {Source::Kind::column, std::move(attribute), column, 0, {}};
 }
 
 inline std::vector<marginalia::Source> sources_of(const std::vector<SourceFields>& fields,
-                                                  const Clusters& clusters) {
+                                                  const WordTables& words) {
   std::vector<marginalia::Source> made;
-  for (const auto& one : fields) made.push_back(source_of(one, clusters));
+  for (const auto& one : fields) made.push_back(source_of(one, words));
   return made;
 }
 

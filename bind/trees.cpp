@@ -28,7 +28,7 @@ using PieceFields = std::tuple<std::string, std::int64_t, std::string>;
 void make_extractor(TreeExtractor* self, const std::vector<SourceFields>& sources,
                     const std::vector<std::vector<PieceFields>>& templates,
                     std::vector<std::shared_ptr<const PhraseSet>> lists, std::uint32_t columns,
-                    const Clusters& clusters) {
+                    const WordTables& words) {
   std::vector<std::vector<TreePiece>> made;
   for (const auto& fields : templates) {
     made.emplace_back();
@@ -36,7 +36,7 @@ void make_extractor(TreeExtractor* self, const std::vector<SourceFields>& source
       made.back().push_back(
           {text, source < 0 ? TreePiece::kNoSource : static_cast<std::uint32_t>(source), anchor});
   }
-  new (self) TreeExtractor(sources_of(sources, clusters), std::move(made), std::move(lists), columns);
+  new (self) TreeExtractor(sources_of(sources, words), std::move(made), std::move(lists), columns);
 }
 
 template <class Value>
@@ -165,7 +165,7 @@ void bind_parts(nb::module_& m) {
   m.attr("MOST_TREE_LABELS") = kMostTreeLabels;
   nb::class_<TreeExtractor>(m, "TreeExtractor", "Templates over configurations, ready to run over tables.")
       .def("__init__", &make_extractor, "sources"_a, "templates"_a, "lists"_a, "columns"_a,
-           "clusters"_a = Clusters());
+           "word_tables"_a = WordTables());
   nb::class_<TreeShape>(m, "TreeShape", "A transition system with its labels, and how search goes.")
       .def("__init__", &make_shape, "labels"_a, "system"_a, "beam"_a, "one_root"_a, "merge"_a, "update"_a)
       .def(

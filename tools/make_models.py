@@ -1,8 +1,9 @@
 """Make the built-in models from treebanks: python tools/make_models.py FOLDER [NAME …]
 
 FOLDER has ud-english-ewt/ and ud-japanese-gsd/ with train.conllu, dev.conllu and test.conllu. Each model is
-trained with few features, shrunk on dev data to at most 4 MB, scored once on test data, and written to
-src/marginalia/data/models/ with its scores and licence. The same treebanks give the same bytes.
+trained as `marginalia train --task ud` does, shrunk on dev data to at most 4 MB, scored once on test data,
+and written to src/marginalia/data/models/ with its scores and licence. The same treebanks give the same bytes.
+With --whole, pipelines that were trained are kept in a folder, and taken from there the next time.
 """
 
 from __future__ import annotations
@@ -34,16 +35,11 @@ class Source:
     settings: dict[str, Any] = field(default_factory=dict)
 
 
-# Features that were seen once are left out: most of the bytes, little of the scores.
-COMPACT = {
-    "tokens.cutoff": 2,
-    "multiword.cutoff": 2,
-    "tags.cutoff": 2,
-    "tags-2.cutoff": 2,
-    "lemmas.cutoff": 2,
-    "parser.cutoff": 2,
-    **{f"{part}.keep": 0 for part in ("tokens", "multiword", "tags", "tags-2", "lemmas", "parser")},
-    **{f"{part}.bits": 32 for part in ("tokens", "multiword", "tags", "tags-2", "lemmas", "parser")},
+# All weights: shrinking chooses among them.
+WHOLE = {
+    f"{part}.{name}": value
+    for part in ("tokens", "multiword", "tags", "tags-2", "lemmas", "supertags", "parser")
+    for name, value in {"keep": 0, "bits": 32}.items()
 }
 MODELS = {
     "en": Source(
@@ -51,25 +47,32 @@ MODELS = {
         "English",
         "UD English EWT 2.16",
         "Universal Dependencies contributors; Silveira et al. 2014",
-        COMPACT,
+        WHOLE,
     ),
     "ja": Source(
         "ud-japanese-gsd",
         "Japanese",
         "UD Japanese GSD 2.8",
         "Universal Dependencies contributors; Asahara et al. 2018",
-        COMPACT,
+        WHOLE,
     ),
 }
 
 
-def make(name: str, source: Source, folder: Path, threads: int) -> Pipeline:
-    """Train, shrink and score a model."""
+def make(name: str, source: Source, folder: Path, threads: int, whole_path: Path | None = None) -> Pipeline:
+    """Train a model, or take it from a file, shrink and score it."""
     train, dev, test = (
         read_conllu(folder / source.folder / f"{part}.conllu") for part in ("train", "dev", "test")
     )
-    whole = train_pipeline(train, dev, settings=source.settings, threads=threads, on_progress=_say)
-    shrunk: Pipeline = shrink_pipeline(whole, MOST_BYTES - 4096, dev, threads=threads).model
+    if whole_path is not None and whole_path.exists():
+        whole = Pipeline.load(whole_path)
+    else:
+        whole = train_pipeline(train, dev, settings=source.settings, threads=threads, on_progress=_say)
+        if whole_path is not None:
+            whole.save(whole_path)
+    shrunk: Pipeline = shrink_pipeline(
+        whole, MOST_BYTES - 4096, dev, threads=threads, on_progress=print
+    ).model
     about = {
         "language": source.language,
         "treebank": source.treebank,
@@ -101,10 +104,12 @@ def main() -> None:
     parser.add_argument("folder", type=Path, help="the folder of treebanks")
     parser.add_argument("names", nargs="*", choices=[[], *MODELS], help="en, ja (default: all)")
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--whole", type=Path, help="a folder for pipelines before they are shrunk")
     parser.add_argument("--output", type=Path, default=SOURCES, help="where the files go")
     args = parser.parse_args()
     for name in args.names or MODELS:
-        made = make(name, MODELS[name], args.folder, args.threads)
+        whole = None if args.whole is None else args.whole / f"{name}.mg"
+        made = make(name, MODELS[name], args.folder, args.threads, whole)
         made.save(args.output / f"{name}.mg")
         size = (args.output / f"{name}.mg").stat().st_size
         print(f"{name}: {size:,} bytes, {made.bundle.about['scores']}")

@@ -8,6 +8,7 @@ never made anew: run this with the version that first writes a new kind, naming 
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 import tempfile
@@ -18,8 +19,11 @@ from pathlib import Path
 from typing import Any
 
 import marginalia as mg
+from marginalia.decode.pipeline import Pipeline
 from marginalia.features.global_features import text_of_global_set
-from marginalia.features.program import ClusterFile
+from marginalia.features.program import WordFile
+from marginalia.learn.pipeline import train_pipeline
+from marginalia.learn.pipeline.calibrating import calibrated_pipeline
 from marginalia.learn.recipe import GlobalChoice
 from marginalia.learn.reranking import Reranking, RerankingOptions
 from marginalia.learn.retraining import prepared, retrained, retraining_recipe
@@ -88,7 +92,7 @@ def clustered(**options: Any) -> Any:
         path.write_text(CLUSTERS.replace(" ", "\t"), encoding="utf-8")
         model = trained(clusters={"small": str(path)}, cluster_case="any", **options)
     # Where the file was is no part of the test.
-    program = replace(model.saved.program, clusters={"small": ClusterFile("clusters.txt", any_case=True)})
+    program = replace(model.saved.program, word_files={"small": WordFile("clusters.txt", any_case=True)})
     return type(model)(replace(model.saved, program=program))
 
 
@@ -185,6 +189,28 @@ def trees(**options: Any) -> Any:
     return mg.calibrate(model, treebank())
 
 
+def pipeline(**settings: Any) -> Any:
+    """A small pipeline, calibrated, whose treebank has the words of the built-in corpus; the first two of a
+    sentence are one token."""
+    rows = []
+    for one in treebank():
+        words, tags = one.columns["word"], one.columns["pos"]
+        lines = [f"1-2\t{words[0]}{words[1]}" + "\t_" * 8] if len(words) > 1 else []
+        for i, (word, tag, head, relation) in enumerate(
+            zip(words, tags, one.columns["head"], one.columns["deprel"], strict=True), 1
+        ):
+            lines.append(
+                f"{i}\t{word}\t{word.lower()}\t{tag}\t_\tLength={len(word)}\t{head}\t{relation}\t_\t_"
+            )
+        rows.append("\n".join(lines) + "\n\n")
+    document = mg.read_conllu(io.BytesIO("".join(rows).encode()))
+    given: dict[str, Any] = {}
+    for part in ("tokens", "multiword", "tags", "tags-2", "lemmas", "supertags", "parser"):
+        given |= {f"{part}.passes": 2, f"{part}.keep": 700}
+    made = train_pipeline(document, settings={**given, "tags.shuffle-average": 1, **settings})
+    return calibrated_pipeline(made, document)
+
+
 KINDS: dict[str, Callable[[], Any]] = {
     "chain": trained,
     "chain-order-2": lambda: trained(order=2),
@@ -214,6 +240,8 @@ KINDS: dict[str, Callable[[], Any]] = {
     "segments-shrunk": lambda: mg.shrink(segments(), bits=16).model,
     "trees": trees,
     "trees-swap": lambda: trees(system="swap", average="vote"),
+    "pipeline": lambda: pipeline(**{"parser.features": "trees"}),
+    "pipeline-supertags": pipeline,
     "candidates": lambda: candidates(base_scale="0.5"),
     "candidates-voted": lambda: candidates(average="vote"),
     "candidates-maxent": lambda: candidates(learner="maxent", passes=20),
@@ -256,8 +284,25 @@ def parses_of(model: Any) -> list[dict[str, Any]]:
     return found
 
 
+def documents_of(model: Any) -> list[dict[str, Any]]:
+    """What a pipeline makes of some texts, how sure it is, and its best trees."""
+    found = []
+    for tokens, _ in TEST:
+        text = " ".join(tokens) + ". And so on."
+        document, sure = model.parse(text), model.parse(text, confidence=True)
+        trees = [
+            [[[w.head, w.deprel] for w in one.words], [float(s.comment("score")) for s in one]]
+            for one in document.nbest(2)
+        ]
+        confidence = [word.confidence for word in sure.words]
+        found.append({"text": text, "conllu": document.to_conllu(), "confidence": confidence, "nbest": trees})
+    return found
+
+
 def answers_of(model: Any) -> list[dict[str, Any]]:
     """What a model says of the test sentences: labels, scores of the best outputs, probabilities."""
+    if isinstance(model, Pipeline):
+        return documents_of(model)
     if isinstance(model, mg.Reranker):
         return rankings_of(model)
     if isinstance(model, mg.Parser):

@@ -9,6 +9,7 @@
 #include "base/normalization.hpp"
 #include "base/regex.hpp"
 #include "base/unicode.hpp"
+#include "features/word_functions.hpp"
 
 namespace marginalia {
 
@@ -72,7 +73,7 @@ constexpr std::array<Named, 12> kIs{{
      [](std::u32string_view t) { return t.size() == 2 && is_kind(t[0], Kind::upper) && t[1] == U'.'; }},
 }};
 
-constexpr std::array<std::pair<std::string_view, Function>, 17> kFunctions{{
+constexpr std::array<std::pair<std::string_view, Function>, 18> kFunctions{{
     {"column", Function::column},
     {"lower", Function::lower},
     {"prefix", Function::prefix},
@@ -90,6 +91,7 @@ constexpr std::array<std::pair<std::string_view, Function>, 17> kFunctions{{
     {"width", Function::width},
     {"nfkc", Function::nfkc},
     {"cluster", Function::cluster},
+    {"lexicon", Function::lexicon},
 }};
 
 // The value a table gives to a name; otherwise an error that lists the names.
@@ -174,13 +176,6 @@ bool char_class(std::string_view value, std::string& out) {
   return !value.empty();
 }
 
-// A path that has fewer bits is taken whole.
-bool cluster(const WordClusters& clusters, std::size_t bits, std::string_view word, std::string& out) {
-  const std::string* path = clusters.path_of(word);
-  if (path != nullptr) out.assign(*path, 0, bits);
-  return path != nullptr;
-}
-
 bool flag(Flag holds, std::string_view value, std::string& out) {
   out += '1';  // was cleared; GCC 12 warns of = "1" in error
   return holds(decoded(value));
@@ -213,7 +208,13 @@ void check(const Attribute& attribute) {
       break;
     case Function::cluster:
       path_bits(attribute.argument);
-      if (attribute.clusters == nullptr) throw std::invalid_argument("cluster: there is no table of words");
+      if (attribute.words == nullptr) throw std::invalid_argument("cluster: there is no table of words");
+      check_paths(*attribute.words);
+      break;
+    case Function::lexicon:
+      lexicon_question(attribute.argument);
+      if (attribute.words == nullptr) throw std::invalid_argument("lexicon: there is no table of words");
+      check_entries(*attribute.words);
       break;
     default:
       if (!attribute.argument.empty())
@@ -272,7 +273,9 @@ bool evaluate(const Attribute& attribute, std::string_view value, std::string& o
       append_nfkc(value, out);
       return true;
     case Function::cluster:
-      return cluster(*attribute.clusters, path_bits(argument), value, out);
+      return cluster(*attribute.words, path_bits(argument), value, out);
+    case Function::lexicon:
+      return lexicon(*attribute.words, lexicon_question(argument), value, out);
   }
   return false;
 }

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "features/clusters.hpp"
+#include "features/word_table.hpp"
 
 namespace marginalia {
 
@@ -27,12 +27,13 @@ enum class Function {
   width,        // in usual widths: full-width letters and digits are ASCII (one code point to one)
   nfkc,         // normalisation form KC
   cluster,      // the first bits of the path of the word's cluster, or "all"; nothing for unknown words
+  lexicon,      // what a lexicon says of the word's labels (word_functions.hpp); nothing for unknown words
 };
 
 struct Attribute {
   Function function = Function::column;
-  std::string argument;                                    // n, a flag, a class or an expression, by function
-  std::shared_ptr<const WordClusters> clusters = nullptr;  // of `cluster`
+  std::string argument;                              // n, a flag, a class or an expression, by function
+  std::shared_ptr<const WordTable> words = nullptr;  // of `cluster` and `lexicon`
 };
 
 // By the name users write ("collapsed-shape"); throws std::invalid_argument for an unknown one.

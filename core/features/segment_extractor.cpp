@@ -13,12 +13,14 @@ bool is_inner(Anchor anchor) {
 }  // namespace
 
 SegmentExtractor::SegmentExtractor(std::vector<Source> sources, std::vector<SegmentTemplate> templates,
-                                   std::vector<std::shared_ptr<const PhraseSet>> lists, std::uint32_t columns)
+                                   std::vector<std::shared_ptr<const PhraseSet>> lists, std::uint32_t columns,
+                                   const std::vector<std::uint32_t>& before)
     : sources_(std::move(sources)),
       lists_(std::move(lists)),
       reader_(sources_, {}, lists_, columns),
-      templates_of_(static_cast<std::size_t>(Part::shrink) + 1) {
-  for (SegmentTemplate& t : templates) add_template(std::move(t));
+      templates_of_(static_cast<std::size_t>(Part::before) + 1) {
+  for (std::uint32_t i = 0; i < templates.size(); ++i)
+    add_template(std::move(templates[i]), std::find(before.begin(), before.end(), i) != before.end());
 }
 
 SegmentExtractor SegmentExtractor::of_items(std::uint32_t columns) {
@@ -27,15 +29,16 @@ SegmentExtractor SegmentExtractor::of_items(std::uint32_t columns) {
   return extractor;
 }
 
-void SegmentExtractor::add_template(SegmentTemplate t) {
+void SegmentExtractor::add_template(SegmentTemplate t, bool before) {
   check(t);
+  check_neighbours(t, before);
   std::int32_t lowest = INT32_MAX;  // values within a segment are counted from the first of them
   for (const SegmentPiece& piece : t)
     if (piece.anchor == Anchor::within) lowest = std::min(lowest, piece.offset);
   for (SegmentPiece& piece : t)
     if (piece.anchor == Anchor::within) piece.offset -= lowest;
   const auto number = static_cast<std::uint32_t>(compiled_.size());
-  compiled_.push_back(compile(t));
+  compiled_.push_back(compile(t, before));
   templates_.push_back(std::move(t));
   templates_of_[static_cast<std::size_t>(compiled_.back().part)].push_back(number);
   if (compiled_.back().inner == Anchor::inside) without_inside_.push_back(number);
@@ -47,13 +50,13 @@ void SegmentExtractor::check(const SegmentTemplate& t) const {
   for (const SegmentPiece& piece : t) {
     if (piece.anchor == Anchor::none) continue;
     of_ends = of_ends || !is_inner(piece.anchor);
-    if (piece.anchor == Anchor::length) {
+    if (piece.anchor == Anchor::length || piece.anchor == Anchor::previous_length) {
       if (piece.offset < 1 || piece.offset > 1000)
         throw std::invalid_argument("extractor: length out of range");
       continue;
     }
     if (piece.source >= sources_.size()) throw std::invalid_argument("extractor: attribute out of range");
-    if (piece.anchor == Anchor::whole) continue;
+    if (piece.anchor == Anchor::whole || piece.anchor == Anchor::previous_whole) continue;
     if (piece.offset < -kFarthest || piece.offset > kFarthest)
       throw std::invalid_argument("extractor: offset out of range");
     if (piece.before.empty() || piece.after.empty())
@@ -67,13 +70,24 @@ void SegmentExtractor::check(const SegmentTemplate& t) const {
     throw std::invalid_argument("extractor: a template looks at tokens and at segments");
 }
 
+// Features of two segments look at their ends and wholes only, so that there is one for each two.
+void SegmentExtractor::check_neighbours(const SegmentTemplate& t, bool before) {
+  const auto has = [&](auto&& of) {
+    return std::any_of(t.begin(), t.end(), [&](const SegmentPiece& piece) { return of(piece.anchor); });
+  };
+  if ((before || has(is_of_previous)) && has(is_inner))
+    throw std::invalid_argument("extractor: a template of neighbours looks at tokens inside");
+  if (before && has(is_of_previous))
+    throw std::invalid_argument("extractor: a template for the segment before looks at it");
+}
+
 SegmentExtractor::Step SegmentExtractor::step_of(const SegmentPiece& piece) {
   Step step{piece.anchor, piece.source, piece.offset, hashes_of(piece.before), hashes_of(piece.after), {},
             {},           false,        false};
-  if (piece.anchor == Anchor::length)
+  if (piece.anchor == Anchor::length || piece.anchor == Anchor::previous_length)
     for (std::size_t n = 1; n <= static_cast<std::size_t>(piece.offset); ++n)
       step.lengths.push_back(hash_of(length_text(n, static_cast<std::size_t>(piece.offset))));
-  if (piece.anchor == Anchor::whole) {
+  if (piece.anchor == Anchor::whole || piece.anchor == Anchor::previous_whole) {
     const auto found = std::find(wholes_.begin(), wholes_.end(), piece.source);
     step.source = static_cast<std::uint32_t>(found - wholes_.begin());
     if (found == wholes_.end()) wholes_.push_back(piece.source);
@@ -84,14 +98,16 @@ SegmentExtractor::Step SegmentExtractor::step_of(const SegmentPiece& piece) {
 // Values at tokens and nearby are kept with a slash behind; a slash then costs nothing.
 void SegmentExtractor::take_slash(Step& step) {
   step.has_literal = step.literal.power != 1;
-  if (step.literal != hash_of("/") || step.anchor == Anchor::length || step.anchor == Anchor::whole) return;
+  if (step.literal != hash_of("/") || step.anchor == Anchor::length || step.anchor == Anchor::whole ||
+      step.anchor == Anchor::previous_whole || step.anchor == Anchor::previous_length)
+    return;
   step.has_slash = true;
   step.has_literal = false;
   for (auto* outside : {&step.before, &step.after})
     for (Hashed& value : *outside) value = slashed(value);
 }
 
-SegmentExtractor::Compiled SegmentExtractor::compile(const SegmentTemplate& t) {
+SegmentExtractor::Compiled SegmentExtractor::compile(const SegmentTemplate& t, bool before) {
   Compiled made;
   for (const SegmentPiece& piece : t) {
     if (piece.anchor != Anchor::none)
@@ -102,24 +118,29 @@ SegmentExtractor::Compiled SegmentExtractor::compile(const SegmentTemplate& t) {
       made.steps.back().literal = joined(made.steps.back().literal, hash_of(piece.text));
   }
   for (Step& step : made.steps) take_slash(step);
-  classify(made, t);
+  classify(made, t, before);
   return made;
 }
 
 // Which segments share the template's features, and how much of their names is known how early.
-void SegmentExtractor::classify(Compiled& made, const SegmentTemplate& t) {
-  bool begin = false, end = false, both = false, length = false;
+void SegmentExtractor::classify(Compiled& made, const SegmentTemplate& t, bool before) {
+  bool begin = false, end = false, both = false, length = false, previous = false;
   for (const SegmentPiece& piece : t) {
     begin = begin || piece.anchor == Anchor::begin;
     end = end || piece.anchor == Anchor::end;
     both = both || piece.anchor == Anchor::whole;
     length = length || piece.anchor == Anchor::length;
+    previous = previous || is_of_previous(piece.anchor);
     if (is_inner(piece.anchor)) made.inner = piece.anchor;
     if (piece.anchor == Anchor::within)
       made.reach = std::max(made.reach, static_cast<std::uint32_t>(piece.offset));
   }
   both = both || (begin && end) || (length && (begin || end || made.inner != Anchor::none));
-  if (made.inner == Anchor::token)
+  if (before)
+    made.part = Part::before;
+  else if (previous)
+    made.part = both || end || length ? Part::pair : Part::leave;
+  else if (made.inner == Anchor::token)
     made.part = Part::token;
   else if (both)
     made.part = Part::own;
@@ -135,7 +156,7 @@ void SegmentExtractor::classify(Compiled& made, const SegmentTemplate& t) {
     return k;
   };
   const Anchor outer = made.part == Part::shrink ? Anchor::end : Anchor::begin;
-  made.lead = leading([&](Anchor anchor) { return anchor == outer; });
+  made.lead = leading([&](Anchor anchor) { return anchor == outer || is_of_previous(anchor); });
   made.ends_lead = leading([](Anchor anchor) { return !is_inner(anchor); });
 }
 
@@ -217,6 +238,18 @@ void SegmentExtractor::extend_wholes(const SegmentValues& x, std::size_t begin, 
     }
     const Hashed& value = x.grid[last * sources_.size() + source];
     wholes[k] = value.absent() || wholes[k].absent() ? kAbsent : joined(joined(wholes[k], blank), value);
+  }
+}
+
+void SegmentExtractor::read_wholes(const SegmentValues& x, std::size_t begin, std::size_t most,
+                                   std::vector<Hashed>& out) const {
+  out.clear();
+  std::vector<Hashed> wholes(wholes_.size());
+  begin_wholes(x, begin, wholes);
+  const std::size_t end = std::min(x.length, begin + most);
+  for (std::size_t last = begin; last < end; ++last) {
+    if (last > begin) extend_wholes(x, begin, last, wholes);
+    out.insert(out.end(), wholes.begin(), wholes.end());
   }
 }
 

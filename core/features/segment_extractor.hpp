@@ -6,6 +6,9 @@
 // many. What features have in common is shared: those that depend on the first token alone are the same for
 // all segments that begin there, and so on (`Part`), so that the cost of all segments of a sentence grows
 // with its length times the longest segment.
+//
+// Templates of neighbours also look at the segment before (`previous_begin` …), or have their weights at its
+// type: their features are those of two segments, and are enumerated apart (features/segment_pairs.hpp).
 #pragma once
 
 #include <cstddef>
@@ -21,7 +24,20 @@
 
 namespace marginalia {
 
-enum class Anchor : std::uint8_t { none, token, begin, end, inside, within, whole, length };
+enum class Anchor : std::uint8_t {
+  none,
+  token,
+  begin,
+  end,
+  inside,
+  within,
+  whole,
+  length,
+  previous_begin,   // of the segment before: its first token,
+  previous_whole,   // all of it,
+  previous_length,  // the number of its tokens
+};
+inline constexpr std::size_t kNoPrevious = SIZE_MAX;  // the first token of what stands before all segments
 
 struct SegmentPiece {
   Anchor anchor = Anchor::none;  // none: literal text
@@ -43,6 +59,9 @@ enum class Part : std::uint8_t {
   own,      // the segment
   grow,     // the first token and one inside: the segment and all longer ones that begin there
   shrink,   // the last token and one inside: the segment and all longer ones that end there
+  leave,    // the segment before, and the first token: all segments that follow it there
+  pair,     // the segment and the one before
+  before,   // the segment, for the one before: its weights are at that one's type
 };
 
 // A sentence as values: what the sources of an extractor make of its tokens.
@@ -72,8 +91,10 @@ inline Hashed slashed(const Hashed& value) {
 
 class SegmentExtractor {
  public:
+  // `before`: the templates, by number, whose weights are at the type of the segment before.
   SegmentExtractor(std::vector<Source> sources, std::vector<SegmentTemplate> templates,
-                   std::vector<std::shared_ptr<const PhraseSet>> lists, std::uint32_t columns);
+                   std::vector<std::shared_ptr<const PhraseSet>> lists, std::uint32_t columns,
+                   const std::vector<std::uint32_t>& before = {});
   // The extractor whose features are the explicit attributes of tables: each is one of all segments that have
   // the token, told apart by whether it is the first.
   static SegmentExtractor of_items(std::uint32_t columns);
@@ -100,16 +121,35 @@ class SegmentExtractor {
     std::size_t inner;                          // the token inside, within or in turn
     bool none;                                  // there is no token inside
     const SegmentValues::Item* item = nullptr;  // an explicit attribute instead of a template
+    std::size_t previous = kNoPrevious;  // first token of the segment before, of features of neighbours
 
     double value() const { return item == nullptr ? 1.0 : static_cast<double>(item->value); }
   };
   bool is_of_token(const Origin& origin) const {
     return origin.item != nullptr || compiled_[origin.template_index].part == Part::token;
   }
-  // Calls f(key, origin) for the features of a segment, those of its tokens included.
+  // Has a feature its weight at the type of the segment before?
+  bool is_before(const Origin& origin) const {
+    return origin.item == nullptr && compiled_[origin.template_index].part == Part::before;
+  }
+  // Are there templates of neighbours?
+  bool has_neighbours() const {
+    return !of(Part::leave).empty() || !of(Part::pair).empty() || !of(Part::before).empty();
+  }
+  // Calls f(key, origin) for the features of a segment, those of its tokens included, but not for those that
+  // it shares with the segment before.
   template <class F>
   void for_segment(const SegmentValues& x, std::size_t begin, std::size_t last, F&& f) const;
+  // Calls f(key, origin) for those; `previous` is the first token of the segment before, or kNoPrevious.
+  template <class F>
+  void for_neighbours(const SegmentValues& x, std::size_t previous, std::size_t begin, std::size_t last,
+                      F&& f) const;
 
+  // The hash of what the names of some of a template's features have in common.
+  struct Lead {
+    std::uint64_t hash;
+    bool present;
+  };
   // Memory that is kept from call to call.
   class Scratch {
    public:
@@ -118,10 +158,6 @@ class SegmentExtractor {
 
    private:
     friend class SegmentExtractor;
-    struct Lead {  // the hash of what the names of a template's features have in common
-      std::uint64_t hash;
-      bool present;
-    };
     std::vector<Lead> leads;
     std::vector<Hashed> wholes;
   };
@@ -142,6 +178,29 @@ class SegmentExtractor {
   // short ones first.
   template <class F>
   void for_last(const SegmentValues& x, std::size_t last, std::size_t from, Scratch& scratch, F&& f) const;
+
+  // Whole values of the segments of at most `most` tokens that begin at a token, short ones first, `wholes()`
+  // of each.
+  std::size_t wholes() const { return wholes_.size(); }
+  void read_wholes(const SegmentValues& x, std::size_t begin, std::size_t most,
+                   std::vector<Hashed>& out) const;
+  // A segment with its whole values.
+  struct Whole {
+    std::size_t begin, last;
+    const Hashed* values;
+  };
+  // What stands between a segment (nothing before: `previous.begin` is kNoPrevious) and those that begin at
+  // a token: calls f(key) for the features of all of them, and sets the leads of those of each.
+  template <class F>
+  void for_leave(const SegmentValues& x, const Whole& previous, std::size_t begin, std::vector<Lead>& leads,
+                 F&& f) const;
+  // Calls f(key) for the features of a segment and the one before.
+  template <class F>
+  void for_pair(const SegmentValues& x, const Whole& previous, const std::vector<Lead>& leads,
+                const Whole& segment, F&& f) const;
+  // Calls f(key) for the features of a segment that have weights at the type of the one before.
+  template <class F>
+  void for_before(const SegmentValues& x, const Whole& segment, F&& f) const;
 
   // The texts of the pieces of a feature in a sentence of this length, and, joined, its name;
   // text_at(token, source): the text of a value.
@@ -177,6 +236,8 @@ class SegmentExtractor {
     std::size_t begin, last, inner;
     bool none;             // there is no token inside
     const Hashed* wholes;  // by place in `wholes_`
+    std::size_t previous = kNoPrevious;
+    const Hashed* previous_wholes = nullptr;
   };
   struct Inner {
     std::size_t first, end;
@@ -187,11 +248,15 @@ class SegmentExtractor {
   static constexpr std::int32_t kFarthest = 1'000'000;  // offset: sums of them must not overflow
   static constexpr std::string_view kNothingInside = "_none";
 
+  static constexpr std::string_view kNothingBefore = "_B-1";
+
   static std::ptrdiff_t place_of(Anchor anchor, std::int32_t offset, std::size_t begin, std::size_t last,
                                  std::size_t inner) {
     const std::size_t at = anchor == Anchor::begin ? begin : anchor == Anchor::end ? last : inner;
     return static_cast<std::ptrdiff_t>(at) + offset;
   }
+  static bool is_of_previous(Anchor anchor) { return anchor >= Anchor::previous_begin; }
+  static bool is_of_neighbours(Part part) { return part >= Part::leave; }
   static std::string length_text(std::size_t tokens, std::size_t most) {
     return tokens < most ? std::to_string(tokens) : std::to_string(most) + "+";
   }
@@ -199,13 +264,14 @@ class SegmentExtractor {
   const std::vector<std::uint32_t>& of(Part part) const {
     return templates_of_[static_cast<std::size_t>(part)];
   }
-  void add_template(SegmentTemplate t);
+  void add_template(SegmentTemplate t, bool before);
   void read_items(const Items& items, std::size_t first, std::size_t last, SegmentValues& out) const;
-  Compiled compile(const SegmentTemplate& t);
-  void classify(Compiled& made, const SegmentTemplate& t);
+  Compiled compile(const SegmentTemplate& t, bool before);
+  void classify(Compiled& made, const SegmentTemplate& t, bool before);
   Step step_of(const SegmentPiece& piece);
   static void take_slash(Step& step);
   void check(const SegmentTemplate& t) const;
+  static void check_neighbours(const SegmentTemplate& t, bool before);
   std::uint32_t span_of(std::uint32_t tokens);
   Hashed one_whole(std::uint32_t source, const SegmentValues& x, std::size_t begin, std::size_t last) const;
   void begin_wholes(const SegmentValues& x, std::size_t begin, std::vector<Hashed>& wholes) const;
@@ -221,8 +287,22 @@ class SegmentExtractor {
     if (step.anchor == Anchor::length)
       return step.lengths[std::min(at.last - at.begin, step.lengths.size() - 1)];
     if (step.anchor == Anchor::whole) return at.wholes[step.source];
+    if (is_of_previous(step.anchor)) return previous_value(step, x, at);
     if (at.none && step.anchor == Anchor::inside) return nothing_inside_[step.has_slash];
     const std::ptrdiff_t where = place_of(step.anchor, step.offset, at.begin, at.last, at.inner);
+    if (where < 0) return outside(step.before, static_cast<std::size_t>(-where));
+    if (static_cast<std::size_t>(where) >= x.length)
+      return outside(step.after, static_cast<std::size_t>(where) - x.length + 1);
+    const std::size_t cell = static_cast<std::size_t>(where) * sources_.size() + step.source;
+    return step.has_slash ? x.slashed[cell] : x.grid[cell];
+  }
+
+  const Hashed& previous_value(const Step& step, const SegmentValues& x, const Place& at) const {
+    if (at.previous == kNoPrevious) return nothing_before_[step.has_slash];
+    if (step.anchor == Anchor::previous_whole) return at.previous_wholes[step.source];
+    if (step.anchor == Anchor::previous_length)
+      return step.lengths[std::min(at.begin - at.previous - 1, step.lengths.size() - 1)];
+    const std::ptrdiff_t where = static_cast<std::ptrdiff_t>(at.previous) + step.offset;
     if (where < 0) return outside(step.before, static_cast<std::size_t>(-where));
     if (static_cast<std::size_t>(where) >= x.length)
       return outside(step.after, static_cast<std::size_t>(where) - x.length + 1);
@@ -257,7 +337,10 @@ class SegmentExtractor {
   void own_features(const Compiled& t, const SegmentValues& x, const Place& place, std::uint64_t hash,
                     F&& f) const;
   template <class TextAt>
-  std::string whole_text(std::uint32_t source, const Origin& origin, TextAt&& text_at) const;
+  std::string whole_text(std::uint32_t source, std::size_t begin, std::size_t last, TextAt&& text_at) const;
+  template <class TextAt>
+  std::string previous_text(const SegmentPiece& piece, const Origin& origin, std::size_t length,
+                            TextAt&& text_at) const;
 
   std::vector<Source> sources_;
   std::vector<std::shared_ptr<const PhraseSet>> lists_;
@@ -269,8 +352,10 @@ class SegmentExtractor {
   std::vector<std::uint32_t> without_inside_;             // templates that say so if nothing is inside
   std::vector<std::uint32_t> spans_;
   Hashed nothing_inside_[2] = {hash_of(kNothingInside), slashed(hash_of(kNothingInside))};
+  Hashed nothing_before_[2] = {hash_of(kNothingBefore), slashed(hash_of(kNothingBefore))};
 };
 
 }  // namespace marginalia
 
 #include "features/segment_features.hpp"
+#include "features/segment_pairs.hpp"

@@ -14,6 +14,7 @@ void SegmentExtractor::for_segment(const SegmentValues& x, std::size_t begin, st
   for (std::size_t t = begin + 1; t <= last; ++t) extend_wholes(x, begin, t, wholes);
   for (std::uint32_t i = 0; i < compiled_.size(); ++i) {
     const Compiled& t = compiled_[i];
+    if (is_of_neighbours(t.part)) continue;
     const auto at = [&](std::size_t inner, bool none) {
       feature(t, x, {begin, last, inner, none, wholes.data()}, 0, t.head.hash,
               [&](std::uint64_t key) { f(key, Origin{i, begin, last, inner, none}); });
@@ -128,7 +129,9 @@ std::vector<std::string> SegmentExtractor::piece_texts(const Origin& origin, std
     else if (piece.anchor == Anchor::length)
       texts.emplace_back(length_text(origin.last - origin.begin + 1, static_cast<std::size_t>(piece.offset)));
     else if (piece.anchor == Anchor::whole)
-      texts.emplace_back(whole_text(piece.source, origin, text_at));
+      texts.emplace_back(whole_text(piece.source, origin.begin, origin.last, text_at));
+    else if (is_of_previous(piece.anchor))
+      texts.emplace_back(previous_text(piece, origin, length, text_at));
     else if (origin.none && piece.anchor == Anchor::inside)
       texts.emplace_back(kNothingInside);
     else if (where < 0)
@@ -142,11 +145,12 @@ std::vector<std::string> SegmentExtractor::piece_texts(const Origin& origin, std
 }
 
 template <class TextAt>
-std::string SegmentExtractor::whole_text(std::uint32_t source, const Origin& origin, TextAt&& text_at) const {
+std::string SegmentExtractor::whole_text(std::uint32_t source, std::size_t begin, std::size_t last,
+                                         TextAt&& text_at) const {
   if (sources_[source].kind == Source::Kind::list) return "1";
   std::string text;
-  for (std::size_t t = origin.begin; t <= origin.last; ++t) {
-    if (t > origin.begin) text += ' ';
+  for (std::size_t t = begin; t <= last; ++t) {
+    if (t > begin) text += ' ';
     text += text_at(t, source);
   }
   return text;

@@ -105,8 +105,9 @@ class NonLocal {
   static constexpr const char* kName = "non-local";
 
   // The structure scores with the weights of its own features, which are among `weights`; all must outlive
-  // this one. If lists are `given`, one an example, their first n stand for the n best of the structure (its
-  // hypotheses are then those of another model: re-ranking).
+  // this one. If lists are `given`, one an example, their first n stand for the n best of the structure in
+  // part (A) and in use (its hypotheses are then those of another model: re-ranking); part (B) is about its
+  // own.
   NonLocal(S& local, const SparseRows& weights, Global& global, const NonLocalOptions& options,
            std::span<const ListOf<S>> given = {})
       : local_(local), weights_(weights), global_(global), options_(options), given_(given) {
@@ -163,12 +164,11 @@ class NonLocal {
     }
     for (const std::size_t k : all)
       if (compare(i, list.output(k), totals[k], true, options_.margin, found)) return;
-    if (!options_.local_updates || !given_.empty()) return;  // given ones are not the local model's to change
-    const std::size_t looked =
-        local_.errors(i, list.output(0)) != 0 ? 1 : std::min<std::size_t>(list.size(), 2);
-    const double margin = looked == 1 ? std::numeric_limits<double>::infinity() : options_.local_margin;
-    for (std::size_t k = 0; k < looked; ++k)
-      if (compare(i, list.output(k), list.score(k), false, margin, found)) return;
+    if (!options_.local_updates) return;
+    if (given_.empty())
+      compare_local(i, list, found);
+    else
+      compare_local(i, n_best_of(local_, i, 2), found);
   }
 
   void hide(std::size_t i, const Dropout& dropout, std::uint64_t step)
@@ -197,6 +197,15 @@ class NonLocal {
     if constexpr (ScoresLists<S>)
       if (!given_.empty()) return local_.rescored(i, n, given_[i]);
     return n_best_of(local_, i, n);
+  }
+
+  // Part (B), among the best outputs of the local model itself, two or more if there are.
+  void compare_local(std::size_t i, const ListOf<S>& own, Violation<Output>& found) {
+    const bool wrong = local_.errors(i, own.output(0)) != 0;
+    const std::size_t looked = wrong ? 1 : std::min<std::size_t>(own.size(), 2);
+    const double margin = wrong ? std::numeric_limits<double>::infinity() : options_.local_margin;
+    for (std::size_t k = 0; k < looked; ++k)
+      if (compare(i, own.output(k), own.score(k), false, margin, found)) return;
   }
 
   // Is an output wrong, and does gold not beat it by more than a margin? Then an update is due. A wrong best

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from marginalia.errors import DataError, MarginaliaError, ModelError, SettingsError
     from marginalia.features.dictionary import Dictionary
     from marginalia.learn import CorrectionReport, Labeler, Progress
+    from marginalia.learn.self_training import Unlabelled
     from marginalia.trainable import ClassModel, Model, ParseModel, RerankModel, trainable
 
     calibrate = trainable(_learn.calibrate)
@@ -101,6 +102,7 @@ _HOMES = {
     "features.dictionary": ("Dictionary",),
     "kinds": ("load",),
     "learn": ("Labeler", "Progress", "CorrectionReport", "calibrate", "train"),
+    "learn.self_training": ("Unlabelled",),
     "trainable": ("ClassModel", "Model", "ParseModel", "RerankModel"),
 }
 _MAKE_MODELS = ("calibrate", "convert", "load", "train")
@@ -140,6 +142,7 @@ __all__ = [
     "Span",
     "Tagged",
     "Tagger",
+    "Unlabelled",
     "Word",
     "calibrate",
     "convert",

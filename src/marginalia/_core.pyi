@@ -225,7 +225,7 @@ def evaluate_attribute(function: str, argument: str, value: bytes) -> bytes | No
 
 def unicode_tables() -> tuple[NDArray[numpy.uint32], NDArray[numpy.int32], NDArray[numpy.int32]]:
     """
-    Ranges of kinds and scripts of characters, packed; and (first, last, step, distance) of lower case.
+    Ranges of kinds and scripts of characters, packed; and (first, last, step, distance) of lower case and of usual widths.
     """
 
 class PhraseSet:
@@ -272,12 +272,14 @@ class PhraseBook:
         First tokens, ends and numbers of the longest matches in a table; they do not overlap.
         """
 
-class WordClusters:
-    """Words with the paths of their clusters, as hashes."""
+class WordTable:
+    """
+    Words with the paths of their clusters or their entries in a lexicon; as hashes.
+    """
 
     def __init__(
         self,
-        paths: Sequence[str],
+        texts: Sequence[str],
         words: Sequence[str],
         counts: Annotated[
             NDArray[numpy.uint64], dict(shape=(None,), order="C", device="cpu", writable=False)
@@ -289,21 +291,21 @@ class WordClusters:
         entries: Annotated[
             NDArray[numpy.uint64], dict(shape=(None,), order="C", device="cpu", writable=False)
         ],
-        paths: Sequence[str],
+        texts: Sequence[str],
         any_case: bool,
-    ) -> WordClusters: ...
-    def path(self, word: str) -> str | None:
-        """The path of a word, or None."""
+    ) -> WordTable: ...
+    def text(self, word: str) -> str | None:
+        """The path or the entry of a word, or None."""
 
     @property
     def any_case(self) -> bool: ...
     @property
-    def paths(self) -> list[str]:
-        """Distinct paths, by their numbers in entries."""
+    def texts(self) -> list[str]:
+        """Distinct texts, by their numbers in entries."""
 
     @property
     def entries(self) -> NDArray[numpy.uint64]:
-        """Hashes of words in 48 bits, numbers of their paths in 16; sorted."""
+        """Hashes of words in 48 bits, numbers of their texts in 16; sorted."""
 
 def check_path_bits(argument: str) -> None:
     """Raise ValueError unless a prefix of a path can have so many bits."""
@@ -317,7 +319,7 @@ class FeatureExtractor:
         templates: Sequence[tuple[bool, Sequence[tuple[str, int, int, bool, Sequence[str], Sequence[str]]]]],
         lists: Sequence[PhraseSet],
         columns: int,
-        clusters: Sequence[WordClusters] = [],
+        word_tables: Sequence[WordTable] = [],
     ) -> None: ...
     @staticmethod
     def of_items(columns: int) -> FeatureExtractor:
@@ -533,6 +535,30 @@ class WeightTable:
     ) -> None:
         """Sets weights of a fresh table."""
 
+def pack_rows(
+    keys: NDArray[numpy.uint32],
+    sizes: NDArray[numpy.uint32],
+    edge: NDArray[numpy.uint8],
+    outputs: NDArray[numpy.uint32],
+    values: NDArray[numpy.uint32],
+    width: int,
+    levels: int,
+    bits: int,
+    has_edges: bool,
+) -> NDArray[numpy.uint8]:
+    """Rows of weights, by rising key, as few bytes."""
+
+def unpack_rows(
+    packed: NDArray[numpy.uint8], rows: int, cells: int, width: int, levels: int, bits: int, has_edges: bool
+) -> tuple[
+    NDArray[numpy.uint32],
+    NDArray[numpy.uint32],
+    NDArray[numpy.uint8],
+    NDArray[numpy.uint32],
+    NDArray[numpy.uint32],
+]:
+    """Keys, sizes, edges, outputs and values of rows that were packed."""
+
 class ConstraintSet:
     """Constraints on outputs, as sets of contexts of tokens."""
 
@@ -734,7 +760,7 @@ class ChainModel:
         sentences: NDArray[numpy.uint32],
         spelling: Spelling,
         factor: float,
-        space: ChainSpace | SegmentSpace | SingleSpace,
+        space: ChainSpace | SegmentSpace | SingleSpace | WordSpace,
     ) -> tuple[
         NDArray[numpy.float64],
         NDArray[numpy.float64],
@@ -856,8 +882,13 @@ class SegmentExtractor:
         templates: Sequence[Sequence[tuple[str, int, int, str, Sequence[str], Sequence[str]]]],
         lists: Sequence[PhraseSet],
         columns: int,
-        clusters: Sequence[WordClusters] = [],
+        word_tables: Sequence[WordTable] = [],
+        before: Sequence[int] = [],
     ) -> None: ...
+    @property
+    def has_neighbours(self) -> bool:
+        """Are there templates of neighbouring segments?"""
+
     @staticmethod
     def of_items(columns: int) -> SegmentExtractor:
         """Features are the tables' explicit attributes."""
@@ -1037,7 +1068,7 @@ class SegmentModel:
         sentences: NDArray[numpy.uint32],
         spelling: Spelling,
         factor: float,
-        space: ChainSpace | SegmentSpace | SingleSpace,
+        space: ChainSpace | SegmentSpace | SingleSpace | WordSpace,
     ) -> tuple[
         NDArray[numpy.float64],
         NDArray[numpy.float64],
@@ -1214,7 +1245,7 @@ class SingleModel:
         sentences: NDArray[numpy.uint32],
         spelling: Spelling,
         factor: float,
-        space: ChainSpace | SegmentSpace | SingleSpace,
+        space: ChainSpace | SegmentSpace | SingleSpace | WordSpace,
     ) -> tuple[
         NDArray[numpy.float64],
         NDArray[numpy.float64],
@@ -1587,6 +1618,38 @@ class Lbfgs:
         """The value and gradient at x: 'evaluate' again, 'stepped' or 'stuck'."""
 
     def state(self) -> dict[str, Any]: ...
+
+class BrownClustering:
+    """Words merged into clusters by the mutual information of neighbours."""
+
+    def __init__(
+        self,
+        counts: Annotated[
+            NDArray[numpy.uint64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        left: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        right: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        times: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        clusters: int,
+        threads: int,
+    ) -> None: ...
+    def advance(self, steps: int) -> bool:
+        """
+        Take in so many more words, or merge so many of the last clusters; False when one is left.
+        """
+
+    def take_no_more(self) -> None:
+        """Leave the remaining words without a cluster."""
+
+    @property
+    def taken(self) -> int:
+        """How many words were taken in."""
+
+    @property
+    def merges(self) -> NDArray[numpy.uint32]:
+        """
+        [merges, 2]: the first words of two clusters that were merged, the lower first.
+        """
 
 class GlobalSet:
     """A declared set of global features."""
@@ -2123,7 +2186,7 @@ class TreeExtractor:
         templates: Sequence[Sequence[tuple[str, int, str]]],
         lists: Sequence[PhraseSet],
         columns: int,
-        clusters: Sequence[WordClusters] = [],
+        word_tables: Sequence[WordTable] = [],
     ) -> None: ...
 
 class TreeShape:
@@ -2321,4 +2384,270 @@ class TreeModel:
     ) -> list[tuple[int, int, int, int, float, list[str], int, int]]:
         """
         (step, row, action, template, weight, texts of its pieces, head, dependent) of each feature of actions that has a weight.
+        """
+
+class WordShape(SegmentShape):
+    """Types of words, and how they are searched."""
+
+    def __init__(
+        self,
+        inside: Annotated[
+            NDArray[numpy.uint32], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        most: int,
+        transitions: bool,
+        ends: bool,
+        beam: int,
+        early: bool,
+    ) -> None: ...
+
+class WordBatch:
+    """A batch of examples, seen as outputs of a structure."""
+
+    def __init__(
+        self,
+        shape: WordShape,
+        extractor: SegmentExtractor,
+        examples: SegmentExamples,
+        index: FeatureIndex,
+        open: bool,
+        costs: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)]
+        | None = None,
+    ) -> None: ...
+    @staticmethod
+    def tiers() -> frozenset[str]:
+        """The tiers of the contract that the structure has."""
+
+    def learn(
+        self,
+        weights: WeightTable,
+        rule: UpdateRule,
+        order: NDArray[numpy.uint32],
+        step: int,
+        sample_weights: NDArray[numpy.float64],
+        dropout_input: float = 0.0,
+        dropout_values: float = 0.0,
+        dropout_features: float = 0.0,
+        dropout_seed: int = 0,
+        first: int = 0,
+        loss: float = 0.0,
+    ) -> dict[str, Any]:
+        """
+        Applies a rule to the examples in order; what was counted. `first`: the number of example 0 in provenance; `loss`: that of the pass so far, to which losses are added one by one.
+        """
+
+    def make_room(self, weights: WeightTable, whole_rows: bool) -> None:
+        """Makes room for the weights of the gold outputs' features."""
+
+    def count_gold(
+        self,
+        weights: SparseRows,
+        sample_weights: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        counts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
+        expected: bool = False,
+    ) -> None:
+        """
+        Adds the gold outputs' feature counts, by weight; `expected`: also of examples with several, as the weights expect them.
+        """
+
+    def expectations(
+        self,
+        weights: SparseRows,
+        first: int,
+        last: int,
+        sample_weights: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        local: bool,
+        gradient: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
+    ) -> float:
+        """
+        Adds the expected feature counts of the examples [first, last), by weight; the sum of log Z.
+        """
+
+    def margins(
+        self, weights: SparseRows, first: int, last: int
+    ) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]:
+        """
+        Margins of gold over the best other output (infinity if there is none), norms of differences.
+        """
+
+    def voted(self, weights: SparseRows, votes: Votes, k: int, first: int, last: int) -> NDArray[numpy.int32]:
+        """Outputs by vote of all versions of the weights among the k best."""
+
+    def best(self, weights: SparseRows, first: int, last: int) -> NDArray[numpy.int32]:
+        """
+        Best outputs of the examples [first, last), as numbers one after another.
+        """
+
+    def count_features(self) -> None:
+        """
+        Gives the features of the gold outputs rows of the index, and counts them.
+        """
+
+class WordLattice:
+    """A sentence whose words were searched."""
+
+    def k_best(self) -> WordKBest:
+        """Iterates over (labels, score), best first."""
+
+    def constrained(
+        self,
+        constraint_set: ConstraintSet,
+        tokens: Annotated[
+            NDArray[numpy.uint32], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        spans: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    ) -> ConstrainedWords:
+        """
+        Iterates over (labels, score) of the outputs that satisfy constraints as well as can be, best first.
+        """
+
+    def score(
+        self,
+        labels: Annotated[
+            NDArray[numpy.uint32], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> float:
+        """Score of an output; -inf if it spells no words."""
+
+    def marginals(self) -> dict[str, Any]: ...
+
+class WordKBest:
+    """Outputs, best first."""
+
+    def __iter__(self) -> WordKBest: ...
+    def __next__(self) -> tuple[NDArray[numpy.uint32], float]: ...
+
+class ConstrainedWords:
+    """Outputs that satisfy constraints as well as can be, best first."""
+
+    @property
+    def violations(self) -> int:
+        """How often each of them breaks constraints."""
+
+    @property
+    def exact(self) -> bool:
+        """Whether the first is known to be the best."""
+
+    def __iter__(self) -> ConstrainedWords: ...
+    def __next__(self) -> tuple[NDArray[numpy.uint32], float]: ...
+
+class WordSpace:
+    """Scratch memory of one thread."""
+
+    def __init__(self) -> None: ...
+
+class WordModel:
+    """A finished model of words."""
+
+    def __init__(self, shape: WordShape, arrays: dict[str, NDArray[Any]]) -> None: ...
+    def best(self, extractor: SegmentExtractor, table: TokenTable, space: WordSpace) -> NDArray[numpy.int32]:
+        """Labels of all tokens of the table."""
+
+    def voted(
+        self, extractor: SegmentExtractor, table: TokenTable, k: int, space: WordSpace
+    ) -> NDArray[numpy.int32]:
+        """
+        Labels by vote of all versions of the weights among the k best outputs.
+        """
+
+    def constrain(
+        self,
+        extractor: SegmentExtractor,
+        table: TokenTable,
+        labels: NDArray[numpy.int32],
+        chosen: NDArray[numpy.uint8],
+        constraint_set: ConstraintSet,
+        tokens: NDArray[numpy.uint32],
+        spans: NDArray[numpy.uint32],
+        sentences: NDArray[numpy.uint32],
+        space: WordSpace,
+    ) -> tuple[NDArray[numpy.int32], NDArray[numpy.uint32], NDArray[numpy.uint8]]:
+        """
+        The best labels of all tokens, changed where they break constraints on chosen sentences; by sentence how often they still do, and whether that is known to be the best.
+        """
+
+    def confidences(
+        self,
+        extractor: FeatureExtractor | SegmentExtractor,
+        table: TokenTable,
+        labels: NDArray[numpy.int32],
+        sentences: NDArray[numpy.uint32],
+        spelling: Spelling,
+        factor: float,
+        space: ChainSpace | SegmentSpace | SingleSpace | WordSpace,
+    ) -> tuple[
+        NDArray[numpy.float64],
+        NDArray[numpy.float64],
+        NDArray[numpy.uint32],
+        NDArray[numpy.uint32],
+        NDArray[numpy.float64],
+    ]:
+        """
+        P(label) by token, P(span), first and last token of spans, P(output); scores times a factor.
+        """
+
+    def ranked(
+        self, extractor: SegmentExtractor, table: TokenTable, k: int, space: WordSpace
+    ) -> tuple[NDArray[numpy.int32], NDArray[numpy.float64], NDArray[numpy.uint32], NDArray[numpy.uint8]]:
+        """
+        The k best outputs of all sentences: labels [ranks, tokens] (the best ones where a sentence has no more), scores [ranks, sentences] (NaN there), and two empty arrays.
+        """
+
+    def ranked_constrained(
+        self,
+        extractor: SegmentExtractor,
+        table: TokenTable,
+        k: int,
+        labels: NDArray[numpy.int32],
+        chosen: NDArray[numpy.uint8],
+        constraint_set: ConstraintSet,
+        tokens: NDArray[numpy.uint32],
+        spans: NDArray[numpy.uint32],
+        sentences: NDArray[numpy.uint32],
+        space: WordSpace,
+    ) -> tuple[NDArray[numpy.int32], NDArray[numpy.float64], NDArray[numpy.uint32], NDArray[numpy.uint8]]:
+        """
+        The k best outputs of chosen sentences under constraints, `labels` being the best ones without; by sentence how often the outputs break constraints, and whether that is known to be the best.
+        """
+
+    def differing_features(
+        self,
+        extractor: SegmentExtractor,
+        table: TokenTable,
+        labels: NDArray[numpy.int32],
+        others: NDArray[numpy.int32],
+        space: WordSpace,
+    ) -> list[list[tuple[int, int, int, int, int, float, float, int | None, list[str]]]]:
+        """
+        By sentence (first token, last token, token in turn, row, output, how often, weight, template or None, texts of its pieces) of the features of outputs, without those that the others have too.
+        """
+
+    def scores(
+        self,
+        extractor: SegmentExtractor,
+        table: TokenTable,
+        labels: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        space: WordSpace,
+    ) -> NDArray[numpy.float64]:
+        """The score of the output of each sentence; -inf if it is not legal."""
+
+    def lattice(
+        self, extractor: SegmentExtractor, table: TokenTable, sentence: int, space: WordSpace
+    ) -> WordLattice:
+        """One sentence, searched."""
+
+    def features_of(
+        self,
+        extractor: SegmentExtractor,
+        table: TokenTable,
+        sentence: int,
+        labels: NDArray[numpy.uint32],
+        space: WordSpace,
+    ) -> list[tuple[int, int, int, int, int, float, int | None, list[str]]]:
+        """
+        (first token, last token, token in turn, row, label, how often, template or None, texts of its pieces) of each known feature of an output.
         """

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
+import select
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -88,6 +92,30 @@ def test_files_are_documents_of_their_own(run: Run, model: Path, tmp_path: Path)
     assert alone == labels_of(6)
 
 
+def assert_answered_one_by_one(model: Path, parts: list[str]) -> None:
+    """What `tag` says of three documents from a pipe: the first when the second is there, far less than a
+    block."""
+    command = [sys.executable, "-m", "marginalia", "tag", str(model)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin
+        assert process.stdout
+        process.stdin.write("".join(parts[:2]).encode())
+        process.stdin.flush()
+        early = b""
+        while len(early.splitlines()) < len(parts[0].splitlines()):
+            assert select.select([process.stdout], [], [], 60)[0], "nothing was written"
+            early += os.read(process.stdout.fileno(), 1 << 16)
+        late, _ = process.communicate(parts[2].encode(), timeout=60)
+    assert len(early.splitlines()) == len(parts[0].splitlines())
+    whole = subprocess.run(command, input="".join(parts).encode(), capture_output=True, check=True)
+    assert early + late == whole.stdout
+
+
+def test_documents_from_a_pipe_are_answered_one_by_one(model: Path) -> None:
+    text = columns(3, label=False)
+    assert_answered_one_by_one(model, [f"-DOC{part}" for part in text.split("-DOC")[1:]])
+
+
 def record(number: int, sentence: Words, *, spans: bool) -> str:
     tokens = [word for word, _ in sentence]
     found = [[t, t + 1, tag[2:]] for t, (_, tag) in enumerate(sentence) if tag != "O"]
@@ -100,6 +128,8 @@ def test_keys_of_records_are_documents(run: Run, tmp_path: Path) -> None:
         (tmp_path / name).write_text("".join(rows))
     words = ("train", tmp_path / "train.jsonl", "-o", tmp_path / "m.mg", "--learner", "nonlocal", "-q")
     assert run(*words, "--set", "unit=document")[0] == 0
+    lines = (tmp_path / "in.jsonl").read_text().splitlines(keepends=True)
+    assert_answered_one_by_one(tmp_path / "m.mg", ["".join(lines[i : i + 2]) for i in (0, 2, 4)])
     code, out, _ = run("tag", tmp_path / "m.mg", tmp_path / "in.jsonl")
     found, expected = (
         [json.loads(line)["spans"] for line in text.splitlines()]

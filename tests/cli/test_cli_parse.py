@@ -6,6 +6,7 @@ import json
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -158,6 +159,17 @@ def test_shrink_and_calibrate(run: Run, bank: Path, tmp_path: Path) -> None:
     code, out, _ = run("calibrate", bank / "p.mg", bank / "dev.conllu", "-o", tmp_path / "c.mg", "-q")
     assert code == 0
     assert "tags: temperature" in out
+    assert out.count("ECE 0.") == 3
+    code, out, _ = run("parse", tmp_path / "c.mg", "--text", TEXT, "--confidence", "--to", "json")
+    assert code == 0
+    assert {"upos", "feats", "head"} <= set(json.loads(out)["sentences"][0]["words"][0]["confidence"])
+    code, out, _ = run(
+        "parse", tmp_path / "c.mg", bank / "dev.conllu", "--given", "tokens,tags", "--confidence"
+    )
+    assert out.count("Confidence=head:") == len(mg.read_conllu(bank / "dev.conllu").words)
+    code, _, err = run("parse", bank / "p.mg", "--text", TEXT, "--confidence")
+    assert code == 1
+    assert "marginalia calibrate" in err
 
 
 @pytest.mark.parametrize(
@@ -199,12 +211,54 @@ def test_ctrl_c_keeps_the_parts_that_are_done(bank: Path, tmp_path: Path) -> Non
     assert list(pipeline.bundle.parts) == ["tokens", "multiword", "tags"]  # type: ignore[attr-defined]
 
 
+def test_ctrl_c_keeps_what_was_parsed(bank: Path, tmp_path: Path) -> None:
+    (tmp_path / "long.txt").write_text((TEXT + "\n\n") * 20_000)
+    command = [sys.executable, "-m", "marginalia", "parse", f"{bank}/p.mg", f"{tmp_path}/long.txt"]
+    partial = tmp_path / "out.conllu.partial"
+    with subprocess.Popen([*command, "-o", f"{tmp_path}/out.conllu"], stderr=subprocess.PIPE) as process:
+        while process.poll() is None and not any(
+            path.stat().st_size for path in tmp_path.iterdir() if path.name != "long.txt"
+        ):
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == 130
+    assert not (tmp_path / "out.conllu").exists()
+    kept = mg.read_conllu(partial)
+    assert 0 < len(kept) < 60_000
+    assert [sentence.sent_id for sentence in kept] == [str(n + 1) for n in range(len(kept))]
+
+
+def test_errors_in_treebanks_say_where(run: Run, tmp_path: Path) -> None:
+    rows = [f"{i}\tw\t_\tX\t_\t_\t{head}\tdep\t_\t_\n" for i, head in ((1, 2), (2, 1))]
+    cases = {
+        "1:13: found a cycle": "".join(rows) + "\n",
+        " found no sentences": "",
+        "1:4: found 2 columns": "1\tx\n\n",
+    }
+    for message, text in cases.items():
+        (tmp_path / "t.conllu").write_text(text)
+        code, _, err = run("train", tmp_path / "t.conllu", "--task", "ud", "-o", tmp_path / "x.mg")
+        assert code == 1
+        assert f"t.conllu:{message}" in err
+
+
 def test_models_are_listed(run: Run) -> None:
     code, out, _ = run("models", "--json")
     assert code == 0
     for model in json.loads(out)["models"]:
         assert model["licence"]
         assert mg.load(model["name"])
+
+
+def test_a_file_wins_over_a_built_in_name_and_a_folder_does_not(
+    run: Run, bank: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "en").mkdir()
+    assert "1\tShe\tshe\tPRON" in run("parse", "en", "--text", "She moved.")[1]
+    (tmp_path / "en").rmdir()
+    (tmp_path / "en").write_bytes((bank / "p.mg").read_bytes())
+    assert run("parse", "en", "--text", TEXT) == run("parse", bank / "p.mg", "--text", TEXT)
 
 
 def test_a_long_text_is_parsed_in_parts(shell: Shell, bank: Path, tmp_path: Path) -> None:

@@ -101,6 +101,17 @@ def test_dev_data_are_read_before_anything_is_trained(
     assert not Path(f"{output}.hypotheses").exists()
 
 
+def test_labels_of_dev_data_that_the_base_does_not_know_are_named(
+    base: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    dev = tmp_path / "dev.txt"
+    dev.write_text("1 B-QTY\ntart B-NAME\n\nof O\nsoup B-SOUP\n")
+    words = ["rerank", TRAIN, "--base", base, "--dev", str(dev), "-o", str(tmp_path / "reranked.mg"), "-q"]
+    assert main([*words, "--learner", "perceptron", "--set", "passes=1"]) == 0
+    said = f"{dev}:5:6: found the label B-SOUP, which the base model does not know: it counts as wrong"
+    assert said in capsys.readouterr().err
+
+
 def test_probabilities_are_those_of_the_reranker(
     base: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -56,8 +56,11 @@ class SegmentWorld:
     def __post_init__(self) -> None:
         self.shape = self.types.shape()
         self.labels: int = self.shape.labels
-        self.templates, self.extractor = compiled(self.lines)
+        self.templates, self.extractor = self.compiled()
         self._names: Any = cache(self._names_of)
+
+    def compiled(self) -> tuple[TemplateProgram, _core.SegmentExtractor]:
+        return compiled(self.lines)
 
     def table(self) -> _core.TokenTable:
         return table_of(self.sentences)

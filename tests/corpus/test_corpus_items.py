@@ -216,6 +216,13 @@ def test_objects_in_a_column_are_refused_with_their_line():
         list(read_batches(named('{"text": "b"}\n{"text": {"a": 1}}\n', "d"), layout))
 
 
+@pytest.mark.parametrize("value", ["NaN", "[1, -Infinity]", "1e999"])
+def test_numbers_that_are_none_are_refused_with_their_line(value):
+    layout, _ = read('{"text": "a", "intent": "x"}\n')
+    with pytest.raises(DataError, match=r"d:2: found (nan|-?inf) in 'text', expected a finite number"):
+        list(read_batches(named(f'{{"text": 1.5}}\n{{"text": {value}}}\n', "d"), layout))
+
+
 def test_item_lines_without_a_class_are_refused():
     with pytest.raises(DataError, match=r"d.txt:2:1: found no class before the first tab, expected one"):
         read("a\tw=1\n\tw=2\n", "d.txt", format="crfsuite")

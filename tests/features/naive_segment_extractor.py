@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from naive_attributes import lowered
 from naive_extractor import Sentence, attribute_values, value_at
 
 from marginalia.features.compiling import is_label_bigram
-from marginalia.features.program import Template, TemplateProgram, Value
+from marginalia.features.program import OF_PREVIOUS, Template, TemplateProgram, Value
 
 Lists = Mapping[str, Collection[str]]
 Named = tuple[int | None, str]  # the token, of templates of tokens; the name
@@ -40,9 +41,32 @@ class Naive:
         return [
             named
             for template in self.program.templates
-            if not is_label_bigram(template)
+            if not is_label_bigram(template) and not template.of_neighbours
             for named in self._named(template, begin, last)
         ]
+
+    def neighbours(self, previous: int | None, begin: int, last: int) -> list[tuple[bool, str]]:
+        """The features of a segment and the one before, whose first token is `previous`: whether they are for
+        that one's type, and the name."""
+        found = []
+        for template in self.program.templates:
+            before = template.scope == "before"
+            if not template.of_neighbours or (before and previous is None):
+                continue
+            parts = [
+                p if isinstance(p, str) else self._of_two(p, previous, begin, last) for p in template.pieces
+            ]
+            if None not in parts:
+                found.append((before, "".join(str(part) for part in parts)))
+        return found
+
+    def _of_two(self, value: Value, previous: int | None, begin: int, last: int) -> str | None:
+        if value.anchor not in OF_PREVIOUS:
+            return self._value(value, begin, last, None)
+        if previous is None:
+            return "_B-1"
+        anchor = {"p": "b", "previous": "whole", "previous-length": "length"}[value.anchor]
+        return self._value(replace(value, anchor=anchor), previous, begin - 1, None)
 
     def _named(self, template: Template, begin: int, last: int) -> Iterator[Named]:
         of_tokens = template.scope == "node" and any(isinstance(p, Value) for p in template.pieces)

@@ -14,10 +14,10 @@ from naive_extractor import value_at
 
 import marginalia as mg
 from marginalia import _core
-from marginalia.features.clusters import load_clusters
+from marginalia.features.clusters import load_word_tables
 from marginalia.features.compiling import compile_extractor, compile_segment_extractor, load_phrases
 from marginalia.features.loading import load_features
-from marginalia.features.program import Attribute, ClusterFile, TemplateProgram
+from marginalia.features.program import Attribute, TemplateProgram, WordFile
 from marginalia.features.reading import Columns
 from marginalia.features.templates import parse_templates
 
@@ -33,7 +33,7 @@ def brown(tmp_path: Path) -> Path:
 
 
 def program_of(text: str, path: Path, any_case: bool = False) -> TemplateProgram:
-    onto = TemplateProgram((), (), clusters={"wsj": ClusterFile(str(path), any_case)})
+    onto = TemplateProgram((), (), word_files={"wsj": WordFile(str(path), any_case)})
     return parse_templates(text, Columns(("word", "pos", "ne"), "ne"), file="f", onto=onto)
 
 
@@ -69,7 +69,7 @@ def test_features_are_those_of_a_plain_look_up(tmp_path_factory: Any, words: lis
     path = tmp_path_factory.getbasetemp() / "brown-for-hypothesis.txt"
     path.write_text("".join(f"{bits}\t{word}\n" for word, bits in BROWN.items()))
     program = program_of(TEMPLATES, path)
-    native = compile_extractor(program, COLUMNS, {}, load_clusters(program))
+    native = compile_extractor(program, COLUMNS, {}, load_word_tables(program))
     table = _core.from_columns([words, ["N"] * len(words)], [len(words)])
     assert native.names(table) == naive_names(program, words)
 
@@ -87,7 +87,7 @@ def test_segments(brown: Path) -> None:
     text = "cluster(wsj,3)(word)[b]/cluster(wsj,2)(word)[e]\ncluster(wsj,all)(word)[i]\n"
     text += "cluster(wsj,2)(word)[b..e]"
     program = program_of(text, brown)
-    native = compile_segment_extractor(program, COLUMNS, {}, load_clusters(program))
+    native = compile_segment_extractor(program, COLUMNS, {}, load_word_tables(program))
     table = _core.from_columns([["the", "dog", "London", "dog"], ["N"] * 4], [4])
     assert [name for _, name in native.names(table, 0, 0, 2)] == [
         "cluster(wsj,3)(word)[b]/cluster(wsj,2)(word)[e]=10/01",
@@ -98,15 +98,15 @@ def test_segments(brown: Path) -> None:
 
 def test_any_case(brown: Path) -> None:
     for any_case, expected in ((False, [None, None, "00011"]), (True, ["0000", "0110101", "00011"])):
-        table = load_clusters(program_of("cluster(wsj,4)(word)[0]", brown, any_case))["wsj"]
-        assert [table.path(word) for word in ("Dog", "LONDON", "Cat")] == expected
+        table = load_word_tables(program_of("cluster(wsj,4)(word)[0]", brown, any_case))["wsj"]
+        assert [table.text(word) for word in ("Dog", "LONDON", "Cat")] == expected
 
 
 def test_packed_files_without_counts_and_with_a_mark(tmp_path: Path) -> None:
     path = tmp_path / "c.gz"
     path.write_bytes(gzip.compress("\ufeff01\ta\r\n\n1\tb c\r\n".encode()))
-    table = load_clusters(program_of("cluster(wsj,4)(word)[0]", path))["wsj"]
-    assert [table.path(word) for word in ("a", "b c", "")] == ["01", "1", None]
+    table = load_word_tables(program_of("cluster(wsj,4)(word)[0]", path))["wsj"]
+    assert [table.text(word) for word in ("a", "b c", "")] == ["01", "1", None]
 
 
 @pytest.mark.parametrize(
@@ -132,17 +132,17 @@ def test_packed_files_without_counts_and_with_a_mark(tmp_path: Path) -> None:
 def test_errors_say_where(tmp_path: Path, line: str, message: str) -> None:
     (tmp_path / "c.txt").write_text(f"1\tfirst\t3\n{line}\n")
     with pytest.raises(mg.DataError, match=message):
-        load_clusters(program_of("cluster(wsj,4)(word)[0]", tmp_path / "c.txt"))
+        load_word_tables(program_of("cluster(wsj,4)(word)[0]", tmp_path / "c.txt"))
 
 
 def test_files_that_are_not_there_or_empty(tmp_path: Path) -> None:
     with pytest.raises(
         mg.SettingsError, match=r"clusters 'wsj': cannot read .*c\.txt: there is no such file"
     ):
-        load_clusters(program_of("cluster(wsj,4)(word)[0]", tmp_path / "c.txt"))
+        load_word_tables(program_of("cluster(wsj,4)(word)[0]", tmp_path / "c.txt"))
     (tmp_path / "c.txt").write_text("\n")
     with pytest.raises(mg.SettingsError, match="clusters 'wsj': there is no word in"):
-        load_clusters(program_of("cluster(wsj,4)(word)[0]", tmp_path / "c.txt"))
+        load_word_tables(program_of("cluster(wsj,4)(word)[0]", tmp_path / "c.txt"))
 
 
 @pytest.mark.parametrize(
@@ -176,7 +176,7 @@ class TestEvery:
 
     def test_lists_and_clusters(self) -> None:
         onto = TemplateProgram(
-            (), (), lists={"a": "", "b": ""}, clusters={"x": ClusterFile(""), "y": ClusterFile("")}
+            (), (), lists={"a": "", "b": ""}, word_files={"x": WordFile(""), "y": WordFile("")}
         )
         text = "list(*)(word)[0]/list( * )(word)[1]\ncluster(*,4)(word)[0]\n"
         text += "list(*)(word)[0]/cluster(*,2)(word)[0]"
@@ -201,10 +201,10 @@ class TestEvery:
         )
         assert heads(program)[:2] == ["list(p)(word)[0]", "cluster(wsj,4)(word)[0]"]
         assert all("cluster(tw," in head for head in heads(program)[2:])
-        assert program.clusters == {
-            "wsj": ClusterFile("w"),
-            "tw": ClusterFile("t"),
-            "own": ClusterFile(str(brown)),
+        assert program.word_files == {
+            "wsj": WordFile("w"),
+            "tw": WordFile("t"),
+            "own": WordFile(str(brown)),
         }
 
     def test_a_dictionary_is_among_them(self, tmp_path: Path) -> None:
@@ -224,7 +224,7 @@ def test_the_option_adds_templates() -> None:
         *(f"cluster(wsj,{n})(token)[{at}]" for n in (4, 6, 10, "all") for at in range(-2, 3)),
         *(f"cluster(wsj,6)(token)[{at}]/cluster(wsj,6)(token)[{at + 1}]" for at in (-1, 0)),
     }
-    assert program.clusters == {"wsj": ClusterFile("w", True)}
+    assert program.word_files == {"wsj": WordFile("w", True)}
 
 
 def test_names_that_templates_cannot_have() -> None:
@@ -235,7 +235,7 @@ def test_names_that_templates_cannot_have() -> None:
 def test_damaged_programs(brown: Path) -> None:
     program = program_of("cluster(wsj,4)(word)[0]", brown)
     with pytest.raises(mg.ModelError, match="no clusters 'wsj'"):
-        TemplateProgram.from_json(replace(program, clusters={}).to_json())
+        TemplateProgram.from_json(replace(program, word_files={}).to_json())
     with pytest.raises(mg.ModelError, match="has version 1, expected 4"):
         TemplateProgram.from_json(program.to_json().replace('"version":4', '"version":1'))
 

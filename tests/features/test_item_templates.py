@@ -229,6 +229,9 @@ def test_the_default_set_follows_from_the_columns():
         "chars(1..3)(漢)" if len(SAMPLE["漢"][0]) > 15 else "漢",
     ]
     assert "lower-chars(2..4)(text)" in templates_for(SAMPLE, "bag-chars")
+    # What is no number among numbers is found by those who read it as one, not taken for a word.
+    assert templates_for({"x": ["12", "nan"]})[1] == "number(100)(x)"
+    assert templates_for({"x": ["nan", "inf"]})[1] == "x"
 
 
 def test_sets_and_files_by_name(tmp_path):

@@ -143,7 +143,7 @@ def test_comments_and_empty_lines_give_nothing():
     assert compiled("# word[0]\n\n   \n \t# x").templates == ()
 
 
-@pytest.mark.parametrize("form", FORMS.values())
+@pytest.mark.parametrize("form", [form for name, form in FORMS.items() if name != "lexicon"])
 def test_the_forms_shown_in_errors_are_right(form):
     assert compiled(f"list name = x\nclusters name = y\n{form}").templates[0].pieces[0] == f"{form}="
 

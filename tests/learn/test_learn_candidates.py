@@ -293,7 +293,7 @@ def test_settings_that_make_no_sense_are_refused() -> None:
         ({"unit": "document"}, "unit"),
         ({"encode": "IOB2"}, "encode"),
         ({"features": "ner"}, "explicit attributes"),
-        ({"task": "ner"}, "tasks, lists, clusters and dictionaries"),
+        ({"task": "ner"}, "tasks, lists, clusters, lexicons and dictionaries"),
         ({"label": "other"}, "marked by 'right'"),
         ({"format": "conll"}, "read from jsonl"),
     ):

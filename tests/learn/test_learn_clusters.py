@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import marginalia as mg
-from marginalia.model.clusters import clusters_of
 from marginalia.model.file import from_bytes, to_bytes
+from marginalia.model.word_tables import word_tables_of
 
 Toys = Callable[..., Any]
 # The words of the toys x0 … y9 have clusters; some sentences have words that were never seen in training.
@@ -51,7 +51,7 @@ def test_words_that_were_never_seen(toys: Toys, brown: Path, structure: str) -> 
     assert labels(model) == [["O", "B-X", "O"], ["B-Y", "O"], ["B-X", "O", "B-Y"]]
     as_written = trained(toys, brown, structure=structure, cluster_case="as-written")
     assert labels(as_written)[:2] == labels(model)[:2]
-    assert clusters_of(as_written.saved)["b"].path("NEWX") is None
+    assert word_tables_of(as_written.saved)["b"].text("NEWX") is None
 
 
 @pytest.mark.parametrize("structure", ["chain", "segments"])
@@ -62,8 +62,8 @@ def test_tagging_needs_no_file(toys: Toys, brown: Path, tmp_path: Path, structur
     again = mg.load(tmp_path / "m.mg")
     assert labels(again) == labels(model)
     assert again.to_bytes() == model.to_bytes()
-    found = clusters_of(again.saved)["b"]
-    assert all(found.path(word) == path for word, path in BROWN.items())
+    found = word_tables_of(again.saved)["b"]
+    assert all(found.text(word) == path for word, path in BROWN.items())
 
 
 def test_the_same_bytes(toys: Toys, brown: Path) -> None:
@@ -108,7 +108,7 @@ def test_later_states_keep_them(toys: Toys, brown: Path) -> None:
     brown.unlink()
     longer = mg.train([(x["word"], y) for x, y in toys(60)], start=model, passes=2)
     for later in (fixed, longer, fixed.undo()):
-        assert clusters_of(later.saved)["b"].path("NEWY") == "0111"
+        assert word_tables_of(later.saved)["b"].text("NEWY") == "0111"
         assert mg.Tagger.from_bytes(later.to_bytes()).tag(["newy"]).labels == ("B-Y",)
     with pytest.raises(mg.SettingsError, match="found clusters, but a model to begin with brings its own"):
         mg.train([(["a"], ["O"])], start=model, clusters={"b": "x"})
@@ -134,7 +134,7 @@ def test_labeler(toys: Toys, brown: Path) -> None:
 
 
 def test_not_for_items(brown: Path) -> None:
-    with pytest.raises(mg.SettingsError, match="clusters and dictionaries are for tokens"):
+    with pytest.raises(mg.SettingsError, match="clusters, lexicons and dictionaries are for tokens"):
         mg.train([({"text": "a"}, "x")], structure="single", clusters={"b": str(brown)})
 
 

@@ -99,7 +99,7 @@ def test_refusals(toys: Toys, options: dict[str, Any], message: str) -> None:
 
 
 def test_explicit_attributes_take_none() -> None:
-    with pytest.raises(mg.SettingsError, match="no task, features, lists, clusters or dictionary"):
+    with pytest.raises(mg.SettingsError, match="no task, features, lists, clusters, lexicons or dictionary"):
         mg.train([([["a=1"]], ["X"])], dictionary={"a": "X"})
 
 

@@ -147,6 +147,8 @@ def test_who_begins_with_a_model_needs_no_other_start(toys: Toys) -> None:
     model = mg.train(data, passes=2)
     plain, bpm = (mg.train(data, passes=2, start=model, bpm_init=k) for k in (0, 3))
     assert arrays_of(plain) == arrays_of(bpm)
+    noted = [a_run(data, passes=2, start=model.saved, bpm_init=k).notes for k in (0, 3)]
+    assert noted == [[], ["bpm-init=3 has no effect: training begins with the weights of a model"]]
 
 
 def mixed(pairs: Pairs, labels: tuple[str, ...], shards: int, passes: int) -> tuple[dict, dict]:

@@ -271,11 +271,21 @@ def test_huge_documents_are_refused_with_the_reason(templates: str) -> None:
     long = [mg.Sentence({"word": ["a"] * 9000, "label": ["O"] * 9000}, document=1), *documents(3)]
     message = "a document of 9,0.. tokens.*may take .* MiB, expected at most 1: divide it"
     options = OPTIONS | {"features": templates, "document_memory": 1, "passes": 1}
-    with pytest.raises(mg.DataError, match="unit 2 of the data: found " + message):
+    with pytest.raises(mg.DataError, match="document 2: found " + message):
         mg.train([*documents(2), *long], **options)
     model = mg.train(documents(3), **options)
     with pytest.raises(mg.DataError, match=message):
         model.tag(["a"] * 9000)
+
+
+def test_huge_documents_of_files_are_named_by_their_line(templates: str, tmp_path: Path) -> None:
+    (tmp_path / "short.txt").write_text("-DOCSTART- O\n\na O\nAnn B-PER\n\n")
+    (tmp_path / "long.txt").write_text(("-DOCSTART- O\n\na O\n\n") * 3 + "a O\n" * 9000)
+    options = OPTIONS | {"features": templates, "document_memory": 1, "passes": 1, "label": None}
+    files = [str(tmp_path / name) for name in ("short.txt", "long.txt")]
+    for train, dev in ((files, None), (files[:1], files[1])):
+        with pytest.raises(mg.DataError, match=r"long.txt:11: found a document of 9,001 tokens"):
+            mg.train(train, dev=dev, **options)
 
 
 def test_a_model_whose_function_is_gone_is_refused(

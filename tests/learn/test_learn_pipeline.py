@@ -15,11 +15,14 @@ import pytest
 import marginalia as mg
 from invented_treebank import treebank
 from marginalia.corpus.document_reader import read_conllu
+from marginalia.corpus.edit_scripts import edit_script
 from marginalia.decode.pipeline import Pipeline
+from marginalia.decode.pipeline.multiword import split_by
 from marginalia.kinds.pipelines import evaluate_pipeline
 from marginalia.learn.pipeline import PipelineTraining, train_pipeline
+from marginalia.learn.pipeline.examples import split_examples
 from marginalia.learn.pipeline.folds import fold_bounds
-from marginalia.learn.pipeline.plan import tag_stages
+from marginalia.learn.pipeline.plan import PRESETS, compaction, recipe_for, split_settings, tag_stages
 
 QUICK = {"tags.passes": 3, "tags.shuffle-average": 1, "tokens.passes": 4, "parser.passes": 4}
 TRAIN, DEV = treebank(150), treebank(40, seed=2)
@@ -228,11 +231,39 @@ def test_stopping_keeps_the_parts_that_are_done() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [({"passes": 3}, "those of a part"), ({"taggs.passes": 3}, "'tags'"), ({"tags.pases": 3}, "'passes'"),
-     ({"tags.bits": 7}, "bits")],
+     ({"tags.bits": 7}, "bits"), ({"preset": "slow"}, "expected one of fast, balanced, best")],
 )  # fmt: skip
 def test_wrong_settings_are_refused(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(mg.SettingsError, match=message):
         train_pipeline(document(treebank(20)), settings=settings)
+
+
+def test_a_preset_is_settings_that_others_override() -> None:
+    fast = split_settings({"preset": "fast", "tags.passes": 3})
+    assert fast["parser"]["tree-beam"] == 1
+    assert fast["tags"]["passes"] == 3
+    assert split_settings({"preset": "balanced"}) == split_settings({}) == {}
+    for name, chosen in PRESETS.items():
+        for part, own in split_settings({"preset": name}).items():
+            assert recipe_for(part, 1, {part: own})
+            assert compaction(part, {part: own})
+        assert all(full.count(".") == 1 for full in chosen)
+
+
+def test_multiword_tokens_of_all_kinds_have_labels_that_do_not_grow_with_them() -> None:
+    rng = random.Random(3)
+    words = ["".join(rng.choices("abcdefgh", k=rng.randint(3, 6))) for _ in range(3000)]
+    rows = []
+    for one, two in pairwise(words):
+        tail = f"1\t{one}" + "\t_" * 8 + f"\n2\t{two}" + "\t_" * 8
+        rows.append(f"1-2\t{one}{two}" + "\t_" * 8 + f"\n{tail}\n\n")
+    examples, known = split_examples(document("".join(rows)))
+    labels = {label for one in examples for label in one.columns["label"]}
+    assert len(labels) < 100
+    assert len(known) > 2900
+    assert split_by("oldhouse", edit_script("oldhouse", "old") + " " + edit_script("oldhouse", "house")) == (
+        "old", "house",
+    )  # fmt: skip
 
 
 def test_a_pipeline_is_made_smaller_and_calibrated(pipeline: Pipeline) -> None:
@@ -245,6 +276,36 @@ def test_a_pipeline_is_made_smaller_and_calibrated(pipeline: Pipeline) -> None:
     calibrated = calibrated_pipeline(pipeline, document(DEV))
     assert calibrated.bundle.parts["tags"].calibration["temperature"] > 0
     assert calibrated.bundle.parts["parser"].calibration["temperature"] > 0
+    with pytest.raises(mg.ModelError, match="marginalia calibrate"):
+        pipeline.parse("The dog sees the cat.", confidence=True)
+    check_confidence(calibrated)
+
+
+def check_confidence(pipeline: Pipeline) -> None:
+    """Words know how probable their tags and arcs are, in MISC, too; all else is as without."""
+    text = "The dog doesn't see Anna. The cats moved!"
+    plain, sure = pipeline.parse(text), pipeline.parse(text, confidence=True)
+    for word, other in zip(sure.words, plain.words, strict=True):
+        assert list(word.confidence) == ["upos", "xpos", "feats", "head"]
+        assert all(0 < value <= 1 for value in word.confidence.values())
+        assert word.confidence["upos"] == word.confidence["xpos"]
+        assert other.confidence == {}
+        assert (word.fields()[:-1], word.start) == (other.fields()[:-1], other.start)
+    part, parser = pipeline.annotator.tags[0], pipeline.annotator.parser
+    columns = pipeline.annotator.tagged(sure.sentences[0].words, [len(sure.sentences[0])], given=False)
+    tagged = part.tagger.tag({name: columns[name] for name in part.tagger.feature_columns}, confidence=True)
+    assert tagged.label_confidence == pytest.approx(
+        [w.confidence["upos"] for w in sure.sentences[0]], abs=6e-5
+    )
+    seen = pipeline.annotator.for_parser(columns, [len(sure.sentences[0])])
+    parsed = parser.model.parse({n: seen[n] for n in parser.model.feature_columns}, confidence=True)
+    assert parsed.arc_confidence == pytest.approx([w.confidence["head"] for w in sure.sentences[0]], abs=6e-5)
+    assert [w.confidence for w in document(sure.to_conllu()).words] == [w.confidence for w in sure.words]
+    assert [list(w.confidence) for w in sure.nbest(1)[0].words] == [["upos", "xpos", "feats"]] * len(
+        sure.words
+    )
+    given = next(pipeline.annotate(document(DEV), ["tokens", "tags"], confidence=True))
+    assert [list(w.confidence) for w in given.words] == [["head"]] * len(given)
 
 
 def test_folds_are_stretches_of_like_size() -> None:

@@ -51,10 +51,13 @@ def taggers(toys: Callable[..., Any], tmp_path_factory: pytest.TempPathFactory) 
     found["global"] = mg.train(toys(12), passes=2, learner="nonlocal", n=5, hypotheses=7)
     found["16 bits"] = mg.shrink(found["full"], bits=16).model
     found["8 bits"] = mg.shrink(found["plain"], bits=8).model
+    found["5 bits"] = mg.shrink(found["full"], bits=5).model
     return found
 
 
-@pytest.fixture(params=["plain", "voted", "full", "segments", "corrected", "global", "16 bits", "8 bits"])
+@pytest.fixture(
+    params=["plain", "voted", "full", "segments", "corrected", "global", "16 bits", "8 bits", "5 bits"]
+)
 def tagger(request: pytest.FixtureRequest, taggers: dict[str, mg.Tagger]) -> mg.Tagger:
     return taggers[request.param]
 

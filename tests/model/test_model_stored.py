@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 import marginalia as mg
+from marginalia.decode.pipeline import Pipeline
 
 STORED = Path(__file__).parent / "stored"
 FILES = sorted(STORED.glob("*.mg"))
@@ -34,9 +35,10 @@ def answers(path: Path) -> list[dict[str, Any]]:
 
 
 def test_there_is_a_file_of_each_kind() -> None:
-    structures = {mg.load(path).saved.structure for path in FILES}
-    assert structures >= {"chain", "segments", "candidates", "trees"}
-    assert len(FILES) >= 28
+    models = [mg.load(path) for path in FILES]
+    structures = {model.kind if isinstance(model, Pipeline) else model.saved.structure for model in models}
+    assert structures >= {"chain", "segments", "candidates", "trees", "pipeline"}
+    assert len(FILES) >= 30
 
 
 def check_rankings(model: Any, expected: list[dict[str, Any]]) -> None:
@@ -62,8 +64,23 @@ def check_parses(model: Any, expected: list[dict[str, Any]]) -> None:
         assert [t.confidence for t in best] == pytest.approx([row[3] for row in one["nbest"]], rel=1e-5)
 
 
+def check_documents(model: Pipeline, expected: list[dict[str, Any]]) -> None:
+    """The same of pipelines."""
+    for one in expected:
+        document, sure = model.parse(one["text"]), model.parse(one["text"], confidence=True)
+        assert document.to_conllu() == one["conllu"]
+        for word, known in zip(sure.words, one["confidence"], strict=True):
+            assert word.confidence == pytest.approx(known, abs=2e-4)
+        for other, (arcs, scores) in zip(document.nbest(2), one["nbest"], strict=True):
+            assert [[w.head, w.deprel] for w in other.words] == arcs
+            assert [float(s.comment("score") or "") for s in other] == pytest.approx(scores, rel=1e-6)
+
+
 def check_answers(model: Any, expected: list[dict[str, Any]]) -> None:
     """Labels, the best outputs with scores, probabilities and reasons are those that are expected."""
+    if isinstance(model, Pipeline):
+        check_documents(model, expected)
+        return
     if isinstance(model, mg.Reranker):
         check_rankings(model, expected)
         return
@@ -93,6 +110,11 @@ def test_stored_models_are_saved_again_with_the_same_answers(path: Path, tmp_pat
     model = mg.load(path)
     model.save(tmp_path / "again.mg")
     again = mg.load(tmp_path / "again.mg")
+    if isinstance(model, Pipeline):
+        texts = [one["text"] for one in answers(path)]
+        found = [one.to_conllu() for one in model.parse_all(texts)]
+        assert [one.to_conllu() for one in again.parse_all(texts)] == found  # type: ignore[attr-defined]
+        return
     if isinstance(model, mg.Reranker):
         items = [one["item"] for one in answers(path)]
         assert again.rerank_all(items) == model.rerank_all(items)

@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import marginalia as mg
+from marginalia.model.global_part import global_weights
 from marginalia.model.weights_text import _Reader, rebuilt, weight_lines
 
 Toys = Callable[..., Any]
@@ -172,6 +173,46 @@ def test_other_tables_are_refused(models: dict[str, mg.Tagger]) -> None:
         edited(models["segments"], f"{HEADER}\ntrigram\t\tO O O\t1\n")
     with pytest.raises(mg.DataError, match="no template"):
         edited(models["segments"], f"{HEADER}\nedge\tlength=1\tO O\t1\n")
+
+
+@pytest.fixture(scope="module")
+def whole(toys: Toys) -> mg.Tagger:
+    """A model with global features."""
+    tagger = mg.train(toys(20), learner="nonlocal", bpm_init=0, passes=2, n=4)
+    assert isinstance(tagger, mg.Tagger)
+    return tagger
+
+
+def test_global_weights_are_in_the_table_and_read_back(whole: mg.Tagger) -> None:
+    text = text_of(whole)
+    lines = [line for line in text.splitlines() if line.startswith("global\t")]
+    assert {line.split("\t")[1]: np.float32(line.split("\t")[3]) for line in lines} == {
+        name: np.float32(weight) for name, weight in global_weights(whole.saved.arrays) if weight
+    }
+    assert edited(whole, text).to_bytes() == whole.to_bytes()
+    kind, name, labels, _ = lines[0].split("\t")
+    changed = edited(whole, text.replace(lines[0], f"{kind}\t{name}\t{labels}\t7.5").replace(lines[1], ""))
+    assert changed.saved.edits[-1] == {"changed": 1, "added": 0, "removed": 1}
+    assert_same_weights(changed.saved.arrays, whole.saved.arrays)
+    expected = dict(global_weights(whole.saved.arrays)) | {name: 7.5, lines[1].split("\t")[1]: 0.0}
+    assert dict(global_weights(changed.saved.arrays)) == expected
+    assert edited(changed, text_of(changed)).to_bytes() == changed.to_bytes()
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("global\tmajority(X,Y)\t\t1", "x:2:8: found the global feature 'majority(X,Y)', expected one that"),
+        ("global\t{name}\tO\t1", "x:2:.*: found 1 labels, expected 0 for global"),
+        ("global\t{name}\t\tnan", "x:2:.*: found 'nan', expected a number"),
+        ("global\t{name}\t\t1\nglobal\t{name}\t\t1", "x:3:1: found a second line of this weight"),
+    ],
+)
+def test_wrong_lines_of_global_weights(whole: mg.Tagger, line: str, message: str) -> None:
+    table = io.BytesIO(f"{HEADER}\n{line.format(name=global_weights(whole.saved.arrays)[0][0])}\n".encode())
+    table.name = "x"
+    with pytest.raises(mg.DataError, match=re.escape(message).replace(r"\.\*", ".*")):
+        whole.with_weights(table)
 
 
 def test_votes_cannot_be_edited(toys: Toys) -> None:

@@ -15,13 +15,18 @@ double SegmentMarginals::probability(const SegmentConstants& constants, const La
                                      SegmentScores& scores) const {
   const double score = score_of(shape_, constants, scores, y);
   const SegmentExpectations expected = segment_probabilities(shape_, constants, scores);
+  fill(marginals, scores, expected.twins);
+  return std::exp(score - expected.log_z);
+}
+
+void SegmentMarginals::fill(Marginals& marginals, const SegmentScores& scores,
+                            const std::vector<double>& twins) const {
   SegmentScores longer = scores;  // at(b, n): all that have n or more tokens
   for (std::size_t b = 0; b < scores.length; ++b)
     for (std::size_t tokens = scores.longest(b); tokens-- > 1;)
       for (std::size_t s = 0; s < shape_.types(); ++s) longer.at(b, tokens)[s] += longer.at(b, tokens + 1)[s];
   for (std::vector<Marginal>* list : {&marginals.spans, &marginals.tokens})
-    for (Marginal& marginal : *list) marginal.probability = of(marginal, scores, longer, expected.twins);
-  return std::exp(score - expected.log_z);
+    for (Marginal& marginal : *list) marginal.probability = of(marginal, scores, longer, twins);
 }
 
 // The sum over the segments that cover the tokens of the marginal and end on both sides as it says. Only

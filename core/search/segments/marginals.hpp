@@ -17,6 +17,8 @@ class SegmentMarginals {
   // Gives each marginal its probability and returns that of the output; the scores are lost.
   double probability(const SegmentConstants& constants, const Labels& y, Marginals& marginals,
                      SegmentScores& scores) const;
+  // Gives each marginal its probability, by those of all segments and of twins (search/segments/search.hpp).
+  void fill(Marginals& marginals, const SegmentScores& probabilities, const std::vector<double>& twins) const;
 
  private:
   double of(const Marginal& marginal, const SegmentScores& one, const SegmentScores& longer,

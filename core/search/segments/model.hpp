@@ -36,6 +36,23 @@ class SegmentModel : public FrozenModel<SegmentModel, SegmentTypes> {
  public:
   using FrozenModel::FrozenModel;
 
+  struct Lookup {
+    const FrozenWeights& weights;
+    bool may_have(std::uint64_t key) const { return weights.may_have(key); }
+    void prefetch_key(std::uint64_t key) const { weights.prefetch_key(key); }
+    std::uint32_t find(std::uint64_t key) const { return weights.find(key); }
+    void prefetch_row(std::uint32_t row) const { weights.prefetch_row(row); }
+    void prefetch_cells(std::uint32_t row) const { weights.prefetch_cells(row); }
+    void add_types(std::uint32_t row, const std::uint32_t* type_of, double* scores) const {
+      weights.for_cells(row, [&](std::uint32_t output, float weight) {
+        scores[type_of[output]] += static_cast<double>(weight);
+      });
+    }
+    void add_labels(std::uint32_t row, double scale, std::size_t labels, double* scores) const {
+      weights.add_row(row, scale, labels, scores);
+    }
+  };
+
   // A feature of an output: where its weight is, where it comes from, the texts that its name is made of.
   struct LocatedFeature {
     std::uint32_t row, label;
@@ -78,23 +95,6 @@ class SegmentModel : public FrozenModel<SegmentModel, SegmentTypes> {
                             std::span<double>, double factor, const SegmentConstants& scaled, Space& space);
 
  private:
-  struct Lookup {
-    const FrozenWeights& weights;
-    bool may_have(std::uint64_t key) const { return weights.may_have(key); }
-    void prefetch_key(std::uint64_t key) const { weights.prefetch_key(key); }
-    std::uint32_t find(std::uint64_t key) const { return weights.find(key); }
-    void prefetch_row(std::uint32_t row) const { weights.prefetch_row(row); }
-    void prefetch_cells(std::uint32_t row) const { weights.prefetch_cells(row); }
-    void add_types(std::uint32_t row, const std::uint32_t* type_of, double* scores) const {
-      weights.for_cells(row, [&](std::uint32_t output, float weight) {
-        scores[type_of[output]] += static_cast<double>(weight);
-      });
-    }
-    void add_labels(std::uint32_t row, double scale, std::size_t labels, double* scores) const {
-      weights.add_row(row, scale, labels, scores);
-    }
-  };
-
   SegmentScoring& read(const SegmentExtractor& extractor, const TokenTable& table, std::size_t s,
                        Space& space) const;
   template <class F>

@@ -33,6 +33,8 @@ VERBS = (
     "export",
     "convert",
     "casing",
+    "lexicon",
+    "clusters",
     "models",
     "demo",
 )

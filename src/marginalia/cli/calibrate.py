@@ -6,7 +6,7 @@ import argparse
 import functools
 import json
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from marginalia.cli.arguments import Verbs, add_reading, add_threads, taken_as, verb_parser
 from marginalia.cli.dispatch import opened, pipeline_of
@@ -80,9 +80,15 @@ def _calibrate_pipeline(pipeline: Pipeline, args: argparse.Namespace) -> int:
         print(json.dumps(parts))
         return 0
     for name, calibration in parts.items():
-        print(f"{name}: temperature {calibration['temperature']:.4g}")
-    print(f"saved {args.output}")
+        print(f"{name}: temperature {calibration['temperature']:.4g}{_errors(calibration)}")
+    print(f"saved {args.output}. Next:\n  marginalia parse {args.output} INPUT --confidence")
     return 0
+
+
+def _errors(calibration: dict[str, Any]) -> str:
+    """How far the probabilities of a part can be trusted."""
+    named = [(name, own) for name, own in calibration.items() if isinstance(own, dict)]
+    return "".join(f"; {own['count']:,} {name}: ECE {own['ece']:.4f}" for name, own in named)
 
 
 def show(args: argparse.Namespace, model: Tagger) -> None:

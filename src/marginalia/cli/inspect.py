@@ -120,10 +120,10 @@ def inspect(
     saved: SavedModel, file_size: int, top: int, label: str | None = None, find: str | None = None
 ) -> dict[str, Any]:
     """All that is shown, ready for JSON."""
-    from marginalia.model.clusters import clusters_in
     from marginalia.model.file import version_of
     from marginalia.model.global_part import global_weights
     from marginalia.model.inspection import Inspection
+    from marginalia.model.word_tables import clusters_in, lexicons_in
 
     inspection = Inspection(saved)
     found: dict[str, Any] = {"format_version": version_of(saved), "size": file_size} | inspection.sizes()
@@ -131,7 +131,7 @@ def inspect(
     program = saved.program
     found |= {name: value for name, value in saved.metadata().items() if name != "program"}
     found |= {"templates": len(program.templates), "explicit": program.explicit, "lists": list(program.lists)}
-    found["clusters"] = clusters_in(saved)
+    found |= {"clusters": clusters_in(saved), "lexicons": lexicons_in(saved)}
     found["left_out"] = list(program.left_out)
     if find is not None:
         return found | {"found": _plain(inspection.find(find, top, label))}
@@ -208,6 +208,7 @@ def _facts(found: dict[str, Any]) -> Iterator[str]:
         "global": _global(found["global_features"]) if "global_features" in found else "",
         "re-ranker": _reranker(found.get("global_features", {}).get("reranker", {})),
         "clusters": "; ".join(_clusters(name, facts) for name, facts in found["clusters"].items()),
+        "lexicons": "; ".join(_lexicon(name, facts) for name, facts in found["lexicons"].items()),
         "left out": "; ".join(found["left_out"]),
         "settings": " ".join(f"{name}={_spelled(value)}" for name, value in found["settings"].items()),
         "seed": str(found["seed"]),
@@ -238,6 +239,10 @@ def _reranker(told: dict[str, Any]) -> str:
 def _clusters(name: str, facts: dict[str, Any]) -> str:
     case = "; any case" if facts["any_case"] else ""
     return f"{name} ({count(facts['words'], 'word')}, {count(facts['clusters'], 'cluster')}{case})"
+
+
+def _lexicon(name: str, facts: dict[str, Any]) -> str:
+    return f"{name} ({count(facts['words'], 'word')}, {count(len(facts['labels']), 'label')})"
 
 
 def _calibrated(calibration: dict[str, Any]) -> str:

@@ -50,6 +50,11 @@ def add_parser(verbs: Verbs) -> None:
     parser.add_argument("--to", choices=FORMATS, default="conllu", help="what to write (default: conllu)")
     parser.add_argument("--nbest", metavar="K", type=at_least_one, help="the K best trees of each sentence")
     parser.add_argument("--ranges", action="store_true", help="conllu: TokenRange=start:end in MISC")
+    parser.add_argument(
+        "--confidence",
+        action="store_true",
+        help="how probable tags and arcs are, in MISC (needs a model that marginalia calibrate made)",
+    )
     add_threads(parser, "threads; the output does not depend on them")
     parser.set_defaults(run=run, take=added_to("input"))
 
@@ -113,21 +118,22 @@ def _documents(args: argparse.Namespace, pipeline: Pipeline, inputs: Iterable[st
     sources: Iterable[Any] = inputs if args.text is None else [io.StringIO(args.text)]
     for source in sources:
         if args.given:
-            found: Iterator[Document] = _given(pipeline, source, args.given.split(","), threads)
+            found: Iterator[Document] = _given(pipeline, source, args, threads)
         else:
-            found = pipeline.parse_parts(source, threads)
+            found = pipeline.parse_parts(source, threads, confidence=args.confidence)
         for document in found:
             yield from _ranked(document, args.nbest) if args.nbest else [document]
 
 
-def _given(pipeline: Pipeline, source: Any, given: list[str], threads: int) -> Iterator[Document]:
+def _given(pipeline: Pipeline, source: Any, args: argparse.Namespace, threads: int) -> Iterator[Document]:
     """CoNLL-U with all that was not given, a few sentences at a time."""
     from marginalia.corpus.document_reader import iterate_conllu
     from marginalia.decode.pipeline import ParsedDocument
 
     batch: list[ParsedSentence] = []
+    given = [name.strip() for name in args.given.split(",")]
     sentences = iterate_conllu(source, strict="trees" in given)
-    for sentence in pipeline.annotate(sentences, [name.strip() for name in given], threads):
+    for sentence in pipeline.annotate(sentences, given, threads, confidence=args.confidence):
         batch.append(sentence)
         if len(batch) == 100:
             yield ParsedDocument(batch, "", pipeline)

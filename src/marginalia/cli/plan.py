@@ -35,13 +35,21 @@ _TEXTS = (
     "start",
     "sample_weights",
     "parallel",
+    "unlabelled_format",
+    "added",
 )
 _NUMBERS = ("seed", "threads")
-_PATHS = ("train", "dev", "dictionary")
+_PROBABILITIES = ("min_confidence",)
+_PATHS = ("train", "dev", "dictionary", "also_unlabelled")
 _LISTS = ("global_function",)  # texts, or lists of them
-_TABLES = {"lists": "list", "clusters": "clusters", "set": "set"}  # recipe key: command line option
+_TABLES = {
+    "lists": "list",
+    "clusters": "clusters",
+    "lexicons": "lexicon",
+    "set": "set",
+}  # recipe key: command line option
 _READERS = tuple(option.name for option in READER_OPTIONS)
-KEYS = (*_PATHS, *_LISTS, *_TEXTS, *_NUMBERS, *_TABLES, *_READERS)
+KEYS = (*_PATHS, *_LISTS, *_TEXTS, *_NUMBERS, *_PROBABILITIES, *_TABLES, *_READERS)
 
 
 @dataclass(frozen=True)
@@ -66,8 +74,13 @@ class Plan:
     start: str | None = None
     sample_weights: str | None = None
     dictionary: list[str] = field(default_factory=list)
+    also_unlabelled: list[str] = field(default_factory=list)
+    min_confidence: float | None = None
+    unlabelled_format: str | None = None
+    added: str | None = None
     lists: dict[str, str] = field(default_factory=dict)
     clusters: dict[str, str] = field(default_factory=dict)
+    lexicons: dict[str, str] = field(default_factory=dict)
     settings: dict[str, Any] = field(default_factory=dict)
     options: dict[str, Any] = field(default_factory=dict)
 
@@ -115,10 +128,12 @@ def _fits(name: str, value: object) -> bool:
         return all(isinstance(item, str) for item in value)
     if name == "columns" and isinstance(value, list):
         return all(isinstance(item, str) for item in value)
-    if name in ("lists", "clusters"):
+    if name in ("lists", "clusters", "lexicons"):
         return isinstance(value, dict) and all(isinstance(item, str) for item in value.values())
     if name == "set":
         return isinstance(value, dict) and not any(isinstance(item, (dict, list)) for item in value.values())
+    if name in _PROBABILITIES:
+        return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1
     if name in _NUMBERS:
         return isinstance(value, int) and not isinstance(value, bool) and value >= (name == "threads")
     return isinstance(value, str)
@@ -129,6 +144,8 @@ def _expected(name: str) -> str:
         return "a path or a list of paths"
     if name in _LISTS:
         return "a text or a list of texts"
+    if name in _PROBABILITIES:
+        return "a number from 0 to 1"
     if name in _NUMBERS:
         return "a whole number"
     return "a table" if name in _TABLES else "a text"
@@ -146,7 +163,7 @@ def _placed(values: dict[str, Any], folder: str) -> dict[str, Any]:
     for name in _LISTS:
         if isinstance(values.get(name), str):
             placed[name] = [values[name]]
-    for name in ("output", "start", "sample_weights", "lowercase"):
+    for name in ("output", "start", "sample_weights", "lowercase", "added"):
         if name in values:
             placed[name] = place(values[name])
     if "columns" in values and isinstance(values["columns"], list):
@@ -156,7 +173,7 @@ def _placed(values: dict[str, Any], folder: str) -> dict[str, Any]:
             placed[name] = place(values[name])
     if (costs := costs_file(values.get("set", {}))) is not None:
         placed["set"] = {**values["set"], "costs": place(costs)}
-    for table in ("lists", "clusters"):
+    for table in ("lists", "clusters", "lexicons"):
         placed[table] = {name: place(path) for name, path in values.get(table, {}).items()}
     return placed
 
@@ -219,8 +236,13 @@ def _plan(values: Mapping[str, Any]) -> Plan:
         start=values.get("start"),
         sample_weights=values.get("sample_weights"),
         dictionary=values.get("dictionary", []),
+        also_unlabelled=values.get("also_unlabelled", []),
+        min_confidence=values.get("min_confidence"),
+        unlabelled_format=values.get("unlabelled_format"),
+        added=values.get("added"),
         lists=values["lists"],
         clusters=values["clusters"],
+        lexicons=values["lexicons"],
         settings=_with_parallel(values),
         options=reader_arguments(options),
         **chosen,

@@ -121,7 +121,8 @@ def run(args: argparse.Namespace) -> int:
     way = (OfLocalFeatures if args.learner == RETRAINING else OfCandidates)(args, base)
     options = way.options()
     reranking, recipe = Reranking(base, options), way.recipe(options)
-    reranking.check(dev)
+    if unknown := reranking.check(dev):
+        Notes(sys.stderr).say(f"marginalia: {unknown}: it counts as wrong whatever is chosen")
     try:
         found = _cross_decoded(reranking, args)
         training = way.prepared(reranking, recipe, found)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from marginalia.deploy import Candidate, Shrunk
 
 _DESCRIPTION = """\
-Make a model smaller: drop small weights, keep the others in 16 or 8 bits, and leave out what only
+Make a model smaller: drop small weights, keep the others in fewer bits, and leave out what only
 training and inspect need (names, votes, learning state, history). With --dev a table shows what each
 candidate costs, and the best one that meets the target is taken (without a target: the smallest that
 loses at most --max-loss). The result is a model file like any other; it cannot be trained further."""
@@ -46,7 +46,7 @@ def add_parser(verbs: Verbs) -> None:
         help="with --dev: F1 (or accuracy) that may be lost (default: 0.1 without a target)",
     )
     parser.add_argument(
-        "--bits", type=int, choices=(32, 16, 8), help="of each weight (default: what serves best)"
+        "--bits", type=int, choices=(32, 16, 8, 6, 5), help="of each weight (default: what serves best)"
     )
     add_threads(parser, "threads that tag")
     add_reading(parser, "as the model's training data")

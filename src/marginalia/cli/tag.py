@@ -109,7 +109,9 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError("--reload does not go with constraints for single sentences.")
     layout = kept_layout(tagger.saved, args, layout)
     with opened_target(args.output, keep_partial=True) as target, watched(args) as (source, draw):
-        tag(tagger, source, layout, target, args.threads or 1, draw, wanted, constrained)
+        # Someone may wait for what is done: a document, if they come one after the other.
+        after_batch = target.flush if args.output == STDIN else draw
+        tag(tagger, source, layout, target, args.threads or 1, after_batch, wanted, constrained)
     constrained.report()
     return 0
 

@@ -19,6 +19,7 @@ from marginalia.cli.arguments import (
     added_to,
     name_and_value,
     natural,
+    probability,
     verb_parser,
 )
 from marginalia.cli.output import check_writable
@@ -93,22 +94,7 @@ def add_parser(verbs: Verbs) -> None:
         action="append",
         help="a setting; --settings lists them",
     )
-    parser.add_argument(
-        "--list", metavar="NAME=FILE", type=name_and_value, action="append", help="a phrase list (gazetteer)"
-    )
-    parser.add_argument(
-        "--clusters",
-        metavar="NAME=FILE",
-        type=name_and_value,
-        action="append",
-        help="word clusters (path, tab, word, tab, count)",
-    )
-    parser.add_argument(
-        "--dictionary",
-        metavar="FILE",
-        action="append",
-        help="phrases with labels (phrase, tab, label), to learn how far to trust such a list",
-    )
+    _add_tables(parser)
     parser.add_argument(
         "--start",
         metavar="MODEL",
@@ -117,6 +103,7 @@ def add_parser(verbs: Verbs) -> None:
     parser.add_argument(
         "--sample-weights", metavar="FILE", help="how much each example counts, a number a line"
     )
+    _add_unlabelled(parser)
     parser.add_argument(
         "--parallel", metavar="HOW", help="mix: split the data over --threads models, average after each pass"
     )
@@ -128,6 +115,50 @@ def add_parser(verbs: Verbs) -> None:
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress on standard error")
     parser.add_argument("--settings", action="store_true", help="list all settings of the --learner and exit")
     parser.set_defaults(run=run, take=added_to("data"))
+
+
+def _add_tables(parser: argparse.ArgumentParser) -> None:
+    """Files of words that templates look at."""
+    parser.add_argument(
+        "--list", metavar="NAME=FILE", type=name_and_value, action="append", help="a phrase list (gazetteer)"
+    )
+    parser.add_argument(
+        "--clusters",
+        metavar="NAME=FILE",
+        type=name_and_value,
+        action="append",
+        help="word clusters (path, tab, word, tab, count)",
+    )
+    parser.add_argument(
+        "--lexicon",
+        metavar="NAME=FILE",
+        type=name_and_value,
+        action="append",
+        help="words with the labels that a model gave them (marginalia lexicon)",
+    )
+    parser.add_argument(
+        "--dictionary",
+        metavar="FILE",
+        action="append",
+        help="phrases with labels (phrase, tab, label), to learn how far to trust such a list",
+    )
+
+
+def _add_unlabelled(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group(
+        "to learn from unlabelled text, too (docs/self-training.md; needs --dev)"
+    )
+    group.add_argument(
+        "--also-unlabelled", metavar="FILE", action="append", help="text; may be repeated, - is not for it"
+    )
+    group.add_argument(
+        "--min-confidence",
+        metavar="P",
+        type=probability,
+        help="take sentences whose labels are right with this probability (default: 0.99)",
+    )
+    group.add_argument("--unlabelled-format", metavar="NAME", help="of the text (default: as the data)")
+    group.add_argument("--added", metavar="FILE", help="write the sentences that were taken")
 
 
 def _add_pipeline_options(parser: argparse.ArgumentParser) -> None:
@@ -160,18 +191,31 @@ def run(args: argparse.Namespace) -> int:
         return train_pipeline.run(args, plan)
     if args.part or args.spaces or args.add:
         raise UsageError("--part, --spaces and --add are for --task ud.")
-    must_exist([*plan.train, *plan.dev])
-    inputs = [*plan.train, *plan.dev, *args.data, *plan.dictionary, plan.features or ""]
-    inputs += [*plan.lists.values(), *plan.clusters.values()]
-    more = (plan.sample_weights, costs_file(plan.settings), plan.global_features, plan.lowercase)
+    _check_unlabelled(plan)
+    must_exist([*plan.train, *plan.dev, *plan.also_unlabelled])
+    inputs = [*plan.train, *plan.dev, *args.data, *plan.dictionary, *plan.also_unlabelled]
+    inputs += [*plan.lists.values(), *plan.clusters.values(), *plan.lexicons.values()]
+    more = (
+        plan.features,
+        plan.sample_weights,
+        costs_file(plan.settings),
+        plan.global_features,
+        plan.lowercase,
+    )
     inputs += [path for path in more if path]
     check_writable(plan.output, inputs)
+    if plan.added:
+        check_writable(plan.added, [*inputs, plan.output])
     with seekable([*plan.train, *plan.dev]) as paths:
         say = Notes(sys.stderr, not args.quiet).say
         training = prepare(plan, paths[: len(plan.train)], paths[len(plan.train) :], say)
         interrupted = follow(training, args.quiet)
     model = training.model()
     model.save(plan.output)
+    if plan.added:
+        from marginalia.learn.self_training import write_added
+
+        write_added(plan.added, training.self_training)  # type: ignore[attr-defined]
     show = _json if args.json else _text
     show(training, model, plan.output, interrupted)
     return INTERRUPTED if interrupted else OK
@@ -182,6 +226,14 @@ def _structure_of(model: str) -> str:
 
     structure: str = load(model).saved.structure
     return structure
+
+
+def _check_unlabelled(plan: Plan) -> None:
+    if not plan.also_unlabelled:
+        names = ("min_confidence", "unlabelled_format", "added")
+        if given := [name for name in names if getattr(plan, name) is not None]:
+            flag = given[0].replace("_", "-")
+            raise UsageError(f"--{flag} goes with --also-unlabelled.")
 
 
 def prepare(
@@ -205,19 +257,21 @@ def prepare(
         seed=plan.seed,
         lists=plan.lists,
         clusters=plan.clusters,
+        lexicons=plan.lexicons,
         dictionary=Dictionary.read(*plan.dictionary) if plan.dictionary else None,
         global_choice=GlobalChoice(plan.global_features, tuple(plan.global_function), plan.lowercase),
         settings=plan.settings,
     )
-    return learn.prepare(
-        DataSource(train, plan.columns, plan.label, plan.format, plan.options),
-        dev or None,
-        recipe,
-        threads=plan.threads,
-        start=start,
-        sample_weights=read_sample_weights(plan.sample_weights) if plan.sample_weights else None,
-        say=say,
-    )
+    source = DataSource(train, plan.columns, plan.label, plan.format, plan.options)
+    more: dict[str, Any] = {"threads": plan.threads, "start": start, "say": say}
+    more["sample_weights"] = read_sample_weights(plan.sample_weights) if plan.sample_weights else None
+    if plan.also_unlabelled:
+        from marginalia.learn.self_training import Unlabelled, prepare_self_training
+
+        least = 0.99 if plan.min_confidence is None else plan.min_confidence
+        text = Unlabelled(plan.also_unlabelled, least, plan.unlabelled_format)
+        return prepare_self_training(source, dev or None, recipe, text, **more)
+    return learn.prepare(source, dev or None, recipe, **more)
 
 
 def follow(training: Training, quiet: bool) -> bool:
@@ -277,6 +331,8 @@ def summary(training: Training, model: TrainedModel, path: str, interrupted: boo
         "interrupted": interrupted,
         "notes": training.notes,
     }
+    if hasattr(training, "self_training"):
+        found["self_training"] = training.self_training.to_json()
     if training.report is not None:
         found["dev"] = training.report.headline()
         found["dev"]["best_pass"] = max((r.number for r in passes if r.best), default=None)

@@ -138,7 +138,11 @@ def describe_part(name: str, part: Any) -> str:
 
 def _check(plan: Plan) -> None:
     given = [name for name in _REFUSED if getattr(plan, name) is not None]
-    given += [name for name in ("lists", "clusters", "dictionary", "global_function") if getattr(plan, name)]
+    given += [
+        name
+        for name in ("lists", "clusters", "lexicons", "dictionary", "global_function", "also_unlabelled")
+        if getattr(plan, name)
+    ]
     given += ["learner"] if plan.learner != "perceptron" else []
     given += ["format"] if plan.format not in (None, "conllu") else []
     if given:

@@ -13,7 +13,7 @@ from marginalia.corpus.formats import CANDIDATES, format_of
 from marginalia.corpus.partial import span_labels
 from marginalia.corpus.records import Sentence, Span
 from marginalia.corpus.schemes import labels_of
-from marginalia.corpus.streams import Source, name_of
+from marginalia.corpus.streams import Source, is_piped, name_of
 from marginalia.errors import DataError
 
 _SENTENCES = 2000  # per batch, where sentences are records
@@ -73,7 +73,8 @@ def read_batches(
         return
     wanted = tuple(dict.fromkeys([*layout.columns, *need]))
     sentences = _records(source, layout, wanted, bool(need))
-    for listed in in_groups(sentences, _SENTENCES, layout.ends_with_documents):
+    size = 1 if layout.ends_with_documents and is_piped(source) else _SENTENCES
+    for listed in in_groups(sentences, size, layout.ends_with_documents):
         present = tuple(name for name in wanted if name in listed[0].columns or name in need)
         yield Batch(pack(listed, present, name_of(source)), listed)
 
@@ -105,7 +106,7 @@ def in_groups(sentences: Iterator[Sentence], size: int, whole_documents: bool) -
                 break
             listed.append(sentence)
         yield listed
-        listed = following + list(islice(sentences, size))
+        listed = following + list(islice(sentences, size - len(following)))
 
 
 def _named(block: Block, layout: Layout) -> Block:

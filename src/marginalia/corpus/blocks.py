@@ -14,7 +14,7 @@ import numpy.typing as npt
 from .._core import TokenTable, from_columns, parse_columns
 from ..errors import DataError
 from .records import Sentence
-from .streams import Source, name_of, open_source
+from .streams import Source, is_piped, name_of, open_source
 
 ATTRIBUTES = "attributes"
 """What the column is called that holds attributes of tokens instead of texts."""
@@ -261,7 +261,9 @@ def sentence_chunks(
     """Chunks that end with a blank line, and whether it is the last one, which may end otherwise."""
     find_cut = _document_cut if whole_documents else _sentence_cut
     buffer, scanned = bytearray(stream.read() if size is None else b""), 0
-    while size is not None and (chunk := stream.read(max(size, 1))):
+    # What a pipe has is enough: the rest may be long in coming.
+    read = getattr(stream, "read1", stream.read) if is_piped(stream) else stream.read
+    while size is not None and (chunk := read(max(size, 1))):
         buffer += chunk
         if cut := find_cut(buffer, scanned):
             yield bytes(buffer[:cut]), False

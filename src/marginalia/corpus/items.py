@@ -8,6 +8,7 @@ a block whose columns are the fields; what was read is kept, so that it can be w
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -218,6 +219,8 @@ def _text(record: ItemRecord, name: str, file: str | None) -> str:
         message = f"found {type(value).__name__} in '{name}', expected a text, a number, or a list of them"
         raise _error(message, file, record.line)
     parts = value if isinstance(value, (list, tuple)) else (value,)
+    if wrong := [one for one in parts if isinstance(one, float) and not math.isfinite(one)]:
+        raise _error(f"found {wrong[0]} in '{name}', expected a finite number", file, record.line)
     return " ".join(one if isinstance(one, str) else json.dumps(one) for one in parts if one is not None)
 
 

@@ -41,7 +41,9 @@ def sentence_json(sentence: ParsedSentence) -> dict[str, Any]:
 
 
 def _word_json(word: Word) -> dict[str, Any]:
-    return {"id": word.id} | _columns(word) | {"head": word.head, "start": word.start, "end": word.end}
+    placed = {"head": word.head, "start": word.start, "end": word.end}
+    sure = {"confidence": word.confidence} if word.confidence else {}
+    return {"id": word.id} | _columns(word) | placed | sure
 
 
 def _multiword_json(token: MultiwordToken) -> dict[str, Any]:

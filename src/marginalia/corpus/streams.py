@@ -63,6 +63,16 @@ def open_source(source: Source) -> Iterator[BinaryIO]:
             yield _binary(source)
 
 
+def is_piped(source: Source) -> bool:
+    """Whether a source comes bit by bit: from a pipe or a terminal. Then nobody should wait for more of it
+    than is needed."""
+    if isinstance(source, (str, os.PathLike)) and source != "-":
+        return os.path.exists(source) and not os.path.isfile(source)
+    stream = sys.stdin if isinstance(source, (str, os.PathLike)) else source
+    seekable = getattr(stream, "seekable", None)
+    return seekable is not None and not seekable()
+
+
 @contextmanager
 def open_target(target: Target) -> Iterator[Callable[[str], object]]:
     """A function that writes text as UTF-8, without touching line ends."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,15 @@ from .conllu import get_key
 
 if TYPE_CHECKING:
     from .document import ParsedSentence
+
+
+CONFIDENCE = "Confidence"  # a key of MISC
+_DECIMAL = re.compile(r"\d+(\.\d+)?", re.ASCII)
+
+
+def written_confidence(sure: dict[str, float]) -> str:
+    """Probabilities by column as a value of MISC: `upos:0.9812,head:0.8734`."""
+    return ",".join(f"{name}:{value:.4f}" for name, value in sure.items())
 
 
 class _WithMisc:
@@ -68,6 +78,13 @@ class Word(_WithMisc):
         """The words that depend on this one, from left to right."""
         words = self.sentence.words if self.sentence is not None else []
         return [word for word in words if word.head == self.id]
+
+    @property
+    def confidence(self) -> dict[str, float]:
+        """How probable the columns are that a pipeline was sure or not sure of, as `Confidence` in MISC says;
+        `head` is the arc with its relation."""
+        written = (item.partition(":") for item in (self.misc_value(CONFIDENCE) or "").split(","))
+        return {name: float(value) for name, _, value in written if _DECIMAL.fullmatch(value)}
 
     @property
     def subtree(self) -> list[Word]:

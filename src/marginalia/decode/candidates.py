@@ -90,7 +90,7 @@ def compile_candidates(
     program: TemplateProgram,
     columns: Sequence[str],
     phrases: Mapping[str, _core.PhraseSet],
-    clusters: Mapping[str, _core.WordClusters] = MappingProxyType({}),
+    word_tables: Mapping[str, _core.WordTable] = MappingProxyType({}),
 ) -> CandidateProgram:
     """The program for tables with these columns: features are those of the data."""
     if not program.explicit:

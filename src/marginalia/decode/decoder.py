@@ -19,8 +19,8 @@ from marginalia.decode.settings import VoteSettings
 from marginalia.errors import DataError, MarginaliaError, ModelError
 from marginalia.features.compiling import extracted, looks_at_lists
 from marginalia.model import SavedModel, phrases_of
-from marginalia.model.clusters import clusters_of
 from marginalia.model.constants import ChainSettings, constant_place
+from marginalia.model.word_tables import word_tables_of
 
 Ids = npt.NDArray[np.int32]
 Costs = npt.NDArray[np.float32]  # of each (right, given) pair of labels, flat
@@ -183,8 +183,8 @@ class Decoder(Generic[Shape]):
             self._model = factory.model(self._shape, saved.arrays)
             self._candidates = _candidates_of(saved)
             self._phrases = phrases_of(saved)
-            self._clusters = clusters_of(saved)
-            extractor = factory.compile(saved.program, saved.columns, self._phrases, self._clusters)
+            self._words = word_tables_of(saved)
+            extractor = factory.compile(saved.program, saved.columns, self._phrases, self._words)
             self._listed = {
                 i for i, t in enumerate(extracted(saved.program)) if looks_at_lists(saved.program, t)
             }
@@ -372,7 +372,7 @@ class Decoder(Generic[Shape]):
             )
         extractor = self._extractors.get(block.columns)
         if extractor is None:
-            tables = self._phrases, self._clusters
+            tables = self._phrases, self._words
             extractor = self._factory.compile(self._saved.program, block.columns, *tables)
             self._extractors[block.columns] = extractor
         return extractor

@@ -103,4 +103,4 @@ def _cited(citation: Citation) -> str:
 
 
 def _side(side: Side) -> str:
-    return f"{escape(' → '.join(side.labels) or 'nothing')} {side.weight:+.4f}"
+    return f"{escape(' → '.join(side.labels) or 'the whole output')} {side.weight:+.4f}"

@@ -91,4 +91,4 @@ def sides(reason: Reason) -> str:
 
 
 def _side(side: Side) -> str:
-    return f"{' → '.join(side.labels) or 'nothing'} {side.weight:+.{_DIGITS}f}"
+    return f"{' → '.join(side.labels) or 'the whole output'} {side.weight:+.{_DIGITS}f}"

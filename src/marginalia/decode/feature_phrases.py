@@ -10,7 +10,14 @@ from marginalia.corpus.blocks import Block
 from marginalia.decode.decoder import Term
 from marginalia.decode.global_phrases import global_words
 from marginalia.features.compiling import extracted, shown
-from marginalia.features.program import Attribute, Template, TemplateProgram, Value
+from marginalia.features.program import (
+    LENGTHS,
+    OF_PREVIOUS,
+    Attribute,
+    Template,
+    TemplateProgram,
+    Value,
+)
 from marginalia.model import SavedModel, phrases_of
 
 # What a function makes of a column, as the subject of a sentence: {} is the column with its place.
@@ -28,6 +35,7 @@ _SUBJECTS: dict[str, str] = {
     "char-class": "the character class of {}",
     "match": "what '{a}' matches in {}",
     "cluster": "the cluster ({a}) of {}",
+    "lexicon": "the lexicon ({a}) of {}",
     "sentence-form": "the form of the sentence of {}",
     "sentence-number": "the number of the sentence of {}",
     "document-first": "the first word of the document",
@@ -42,6 +50,7 @@ _SUBJECTS: dict[str, str] = {
     "run-place": "the place of {} in the document's longest name with it",
     "lower-match": "what '{a}' matches in {}, in lower case,",
 }
+NOTHING_BEFORE = "_B-1"  # kNothingBefore of core/features/segment_extractor.hpp
 _COUNTED = ("", "", "two ", "three ", "four ", "five ")
 _LIST = {"B": "begins", "I": "goes on with", "1": "is"}
 
@@ -131,13 +140,25 @@ class Phrasing(NamedTuple):
     def of(cls, program: TemplateProgram, template: Template) -> Phrasing:
         """That of one of a program's templates."""
         values = [(i, piece) for i, piece in enumerate(template.pieces) if isinstance(piece, Value)]
-        return cls([_phrase(program, i, value) for i, value in values], _nothing(template))
+        phrases = [_phrase(program, i, value) for i, value in values]
+        if template.scope == "before" and phrases:  # said of the segment before
+            first = phrases[0]
+            phrases[0] = first._replace(say=lambda text: f"what follows: {first.say(text)}")
+        return cls(phrases, _nothing(template))
 
 
 def _phrase(program: TemplateProgram, piece: int, value: Value) -> Phrase:
-    if value.anchor == "length":
+    if value.anchor in LENGTHS:
+        which = "the segment" if value.anchor == "length" else "the segment before"
         return Phrase(
-            piece, value, "", lambda text: f"the segment has {text} token{'' if text == '1' else 's'}"
+            piece,
+            value,
+            "",
+            lambda text: (
+                f"there is no {which.removeprefix('the ')}"
+                if text == NOTHING_BEFORE
+                else f"{which} has {text} token{'' if text == '1' else 's'}"
+            ),
         )
     attribute = program.attributes[value.attribute]
     place = _place(attribute.column or "token", value)
@@ -152,8 +173,10 @@ def _phrase(program: TemplateProgram, piece: int, value: Value) -> Phrase:
 
 def _value(program: TemplateProgram, phrase: Phrase, text: str, term: Term, seen: Seen) -> str:
     value = phrase.value
-    if value.anchor == "length":
+    if value.anchor in LENGTHS:
         return phrase.say(text)
+    if value.anchor in OF_PREVIOUS:
+        return "there is no segment before" if text == NOTHING_BEFORE else phrase.say(text)
     attribute = program.attributes[value.attribute]
     where = _outside(value, term, seen.length)
     if where is not None:
@@ -210,6 +233,10 @@ def _place(column: str, value: Value) -> str:
         return f"{column} {number + 1} {end}"
     if value.anchor == "whole":
         return f"the whole segment's {column}"
+    if value.anchor == "previous":
+        return f"the {column} of the whole segment before"
+    if value.anchor == "p":
+        return f"the first {column} of the segment before" + (f" ({value.offset:+})" if value.offset else "")
     if value.anchor == "i":
         return f"a {column} between the segment's ends" + (f" ({value.offset:+})" if value.offset else "")
     if value.anchor == "j":

@@ -25,17 +25,24 @@ from marginalia.decode.decoder import (
 from marginalia.errors import DataError, MarginaliaError, ModelError
 from marginalia.features.global_features import mention_labels
 from marginalia.model import SavedModel
-from marginalia.model.clusters import tables_in
 from marginalia.model.global_part import PREFIX, GlobalPart, weights_of_base
+from marginalia.model.word_tables import tables_in
 
 
-def check_memory(tokens: int, token_bytes: int, most: int) -> None:
-    """An error if the search in a document of so many tokens may take more than so many MiB."""
+def check_memory(documents: Block, token_bytes: int, most: int, before: int = 0) -> None:
+    """An error if the search in the longest document of a block may take more than so many MiB. Documents
+    that are of no file are named by number; so many come before those of the block."""
+    sizes = np.diff(documents.table.sentence_starts)
+    tokens = int(sizes.max(initial=0))
     needed = -(-tokens * token_bytes >> 20)
-    if needed > most:
+    if needed <= most:
+        return
+    longest = int(sizes.argmax())
+    which = f"document {before + longest + 1}: " if documents.line_of(longest) is None else ""
+    with documents.naming_errors(longest):
         raise DataError(
-            f"found a document of {tokens:,} tokens, in which the search for the best outputs may take "
-            f"{needed:,} MiB, expected at most {most:,}: divide it (with -DOCSTART- lines, or keys of "
+            f"{which}found a document of {tokens:,} tokens, in which the search for the best outputs may "
+            f"take {needed:,} MiB, expected at most {most:,}: divide it (with -DOCSTART- lines, or keys of "
             "documents), or train with a larger document-memory"
         )
 
@@ -260,10 +267,7 @@ class GlobalDecoder:
         return block.index(self.part.column)
 
     def _check(self, block: Block) -> None:
-        sizes = np.diff(block.table.sentence_starts)
-        if sizes.size:
-            with block.naming_errors(longest := int(sizes.argmax())):
-                check_memory(int(sizes[longest]), self._token_bytes, self.part.memory)
+        check_memory(block, self._token_bytes, self.part.memory)
 
 
 class _Listed:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Protocol
 from weakref import WeakKeyDictionary
 
@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from marginalia import _core
+from marginalia.corpus.blocks import Block
 from marginalia.decode.global_decoder import check_memory
-from marginalia.errors import DataError
 from marginalia.features.global_features import mention_labels
 from marginalia.model.global_part import GlobalPart
 
@@ -23,7 +23,6 @@ class WholeExamples:
 
     def __init__(self, local: Any, texts: _core.GlobalTexts) -> None:
         self.local, self.texts = local, texts
-        self.longest, self.place_of_longest = 0, 0  # tokens of the longest document; its number, from 1 on
         self.given: _core.HypothesisLists | None = None
 
     @property
@@ -47,10 +46,6 @@ class WholeExtraction:
 
     def add(self, examples: WholeExamples, table: _core.TokenTable, *, grow: bool) -> None:
         """Append sentences, each a document."""
-        sizes = np.diff(table.sentence_starts)
-        if sizes.max(initial=0) > examples.longest:
-            examples.longest = int(sizes.max())
-            examples.place_of_longest = examples.sentences + int(sizes.argmax()) + 1
         self.base.add(examples.local, table, grow=grow)
         examples.texts.add(table, self._column)
 
@@ -116,11 +111,14 @@ class WholeTraining:
             made = self._batches[examples] = self._make_batch(examples)
         return made
 
+    def check(self, blocks: Iterable[Block]) -> None:
+        """An error if the search in one of these documents may take too much memory."""
+        before = 0
+        for block in blocks:
+            check_memory(block, self._token_bytes, self._memory, before)
+            before += block.table.sentences
+
     def _make_batch(self, examples: WholeExamples) -> Any:
-        try:
-            check_memory(examples.longest, self._token_bytes, self._memory)
-        except DataError as error:  # many blocks are one batch: there is no line to name
-            raise DataError(f"unit {examples.place_of_longest} of the data: {error.message}") from None
         return self._base.whole_batch(
             examples.local,
             self._set,

@@ -53,6 +53,13 @@ def segment_shape(
     labels: Sequence[str], encoding: str | None, own: SegmentSettings, program: TemplateProgram
 ) -> _core.SegmentShape:
     """The types of segments that labels in IOB2 spell; plain tags are segments of one token."""
+    return _core.SegmentShape(*shape_arguments(labels, encoding, own, program))
+
+
+def shape_arguments(
+    labels: Sequence[str], encoding: str | None, own: SegmentSettings, program: TemplateProgram
+) -> tuple[npt.NDArray[np.uint32], int, bool, bool]:
+    """What shapes are made of: labels inside segments, the longest ones, which constants there are."""
     if len(labels) > _MOST_LABELS:
         raise DataError(
             f"found {len(labels)} distinct labels, expected at most {_MOST_LABELS} for segments. "
@@ -63,7 +70,7 @@ def segment_shape(
     if not isinstance(own.max_length, int):
         raise ValueError(f"segments: max-length is {own.max_length}, expected a number")
     inside = np.array(inside_labels(labels, encoding), np.uint32)
-    return _core.SegmentShape(inside, own.max_length, has_label_bigram(program), has_ends(program))
+    return inside, own.max_length, has_label_bigram(program), has_ends(program)
 
 
 def inside_labels(labels: Sequence[str], encoding: str | None) -> list[int]:
@@ -120,16 +127,19 @@ class SegmentExtraction:
 class SegmentTraining:
     """Segments whose types are being learned: what a learner needs to know of them."""
 
+    _make_shape: Callable[..., _core.SegmentShape] = staticmethod(segment_shape)
+    _make_batch: Callable[..., Any] = _core.SegmentBatch
+
     def __init__(
         self,
         labels: Sequence[str],
         encoding: str | None,
-        options: StructureOptions[SegmentSettings],
+        options: StructureOptions[Any],
         program: TemplateProgram,
         extraction: SegmentExtraction,
         costs: Costs | None = None,
     ) -> None:
-        self._shape = segment_shape(labels, encoding, options.own, program)
+        self._shape = self._make_shape(labels, encoding, options.own, program)
         self._extraction, self._cutoff, self._costs = extraction, options.cutoff, costs
         self.constants, self.row_width = self._shape.constants, self._shape.row_width
         # Rows are for features of right outputs, and of wrong ones that learning meets; learners that look
@@ -156,10 +166,10 @@ class SegmentTraining:
         if self._cutoff > 1:
             self._extraction.index.cut(self._cutoff, [])
 
-    def batch(self, examples: _core.SegmentExamples) -> _core.SegmentBatch:
+    def batch(self, examples: _core.SegmentExamples) -> Any:
         """The examples as outputs of this structure."""
         extraction = self._extraction
-        return _core.SegmentBatch(
+        return self._make_batch(
             self._shape, extraction.extractor, examples, extraction.index, self._open, self._costs
         )
 

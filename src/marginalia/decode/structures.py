@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from marginalia import _core
 from marginalia.config import Setting, Settings
 from marginalia.corpus.blocks import ATTRIBUTES, Block
-from marginalia.decode import candidates, chain, segments, single, trees
+from marginalia.decode import candidates, chain, segments, single, trees, words
 from marginalia.decode.decoder import (
     CompiledConstraints,
     ConstrainedOutputs,
@@ -18,11 +18,18 @@ from marginalia.decode.decoder import (
     Term,
 )
 from marginalia.decode.settings import StructureOptions
-from marginalia.features.compiling import compile_extractor, compile_item_extractor, compile_segment_extractor
+from marginalia.features.compiling import (
+    compile_extractor,
+    compile_item_extractor,
+    compile_segment_extractor,
+    compile_word_extractor,
+)
 from marginalia.features.list_templates import (
     CLUSTER_TEMPLATES,
+    LEXICON_TEMPLATES,
     LIST_TEMPLATES,
     SEGMENT_CLUSTER_TEMPLATES,
+    SEGMENT_LEXICON_TEMPLATES,
     SEGMENT_LIST_TEMPLATES,
 )
 from marginalia.features.program import TemplateProgram
@@ -204,12 +211,13 @@ class Structure(NamedTuple):
     """A search space: how it is set, how it answers a learner, how it answers a user.
 
     `record` has its settings. `features` is the set to use if none is named (else the task's),
-    `list_templates` and `cluster_templates` are what `--list` and `--clusters` add. `encoding` is the scheme
-    that it spells spans in, if it needs a certain one. `fit_settings` gives settings with what the data
-    decide, by how many spans have which length, and notes for users. `tiers` are those of the contract that
-    it has, as the core knows them. `kind` is the kind of output (`kinds/`): how examples are read, outputs
-    written and scored, and the class that a user holds. `global_tiers` are the tiers that are left under
-    global features, None if it cannot have them: those need labels of tokens and the exact k best outputs.
+    `list_templates`, `cluster_templates` and `lexicon_templates` are what `--list`, `--clusters` and
+    `--lexicon` add. `encoding` is the scheme that it spells spans in, if it needs a certain one.
+    `fit_settings` gives settings with what the data decide, by how many spans have which length, and notes
+    for users. `tiers` are those of the contract that it has, as the core knows them. `kind` is the kind of
+    output (`kinds/`): how examples are read, outputs written and scored, and the class that a user holds.
+    `global_tiers` are the tiers that are left under global features, None if it cannot have them: those need
+    labels of tokens and the exact k best outputs.
     `token_bytes` is what their search may take for each token, by the number of labels. `alternatives` are
     the settings that dev data are to choose from, most often those alone. `arrays` are what a model keeps
     beside its weights (`kept`: their names), and `resume` takes those of a model to begin with.
@@ -225,6 +233,7 @@ class Structure(NamedTuple):
     features: str | None = None
     list_templates: str = LIST_TEMPLATES
     cluster_templates: str = CLUSTER_TEMPLATES
+    lexicon_templates: str = LEXICON_TEMPLATES
     encoding: str | None = None
     fit_settings: Callable[[Any, Mapping[int, int]], tuple[Settings, list[str]]] = lambda own, _: (own, [])
     kind: str = "labels"
@@ -264,9 +273,25 @@ STRUCTURES: dict[str, Structure] = {
         "segments-rich",
         SEGMENT_LIST_TEMPLATES,
         SEGMENT_CLUSTER_TEMPLATES,
+        SEGMENT_LEXICON_TEMPLATES,
         segments.ENCODING,
         segments.fit_settings,
         global_tiers=_core.WholeSegmentBatch.tiers(),
+        token_bytes=segments.token_bytes,
+    ),
+    "words": Structure(
+        "words of text without blanks, with or without tags (beam search)",
+        words.WordSettings,
+        compile_word_extractor,
+        segments.SegmentExtraction,
+        words.WordTraining,
+        words.WordDecoder,
+        _core.WordBatch.tiers(),
+        "words",
+        SEGMENT_LIST_TEMPLATES,
+        SEGMENT_CLUSTER_TEMPLATES,
+        segments.ENCODING,
+        segments.fit_settings,
         token_bytes=segments.token_bytes,
     ),
     "single": Structure(

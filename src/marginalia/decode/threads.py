@@ -29,7 +29,7 @@ def on_threads(
     try:
         for item in items:
             pending.append(pool.submit(work, item))
-            if len(pending) > 2 * threads:
+            while pending and (len(pending) > 2 * threads or pending[0].done()):
                 yield pending.popleft().result()
         while pending:
             yield pending.popleft().result()

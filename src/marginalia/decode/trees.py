@@ -78,11 +78,11 @@ def compile_trees(
     program: TemplateProgram,
     columns: Sequence[str],
     phrases: Mapping[str, _core.PhraseSet],
-    clusters: Mapping[str, _core.WordClusters] = MappingProxyType({}),
+    word_tables: Mapping[str, _core.WordTable] = MappingProxyType({}),
 ) -> TreeProgram:
     """The program for tables with these columns."""
     head = list(columns).index(HEAD) if HEAD in columns else None
-    return TreeProgram(compile_tree_extractor(program, columns, phrases, clusters), head)
+    return TreeProgram(compile_tree_extractor(program, columns, phrases, word_tables), head)
 
 
 class TreeSentences:

@@ -19,8 +19,8 @@ from marginalia.features.compiling import is_label_bigram
 from marginalia.features.program import Value
 from marginalia.kinds import kind_of
 from marginalia.model import SavedModel
-from marginalia.model.clusters import clusters_of
 from marginalia.model.constants import ChainSettings
+from marginalia.model.word_tables import word_tables_of
 
 _PLAIN = ("column", "first", "prefix", "suffix", "width", "nfkc")  # functions that need no Unicode tables
 
@@ -86,13 +86,13 @@ def _program(saved: SavedModel) -> dict[str, Any]:
         "lowers": _text(lowers[:0] if plain else lowers),
         "widths": _text(widths if "width" in functions else widths[:0]),
         "lists": {name: _text(saved.arrays[f"list.{name}"]) for name in program.lists},
-        "clusters": {
+        "words": {
             name: {
                 "entries": _text(table.entries),
-                "paths": " ".join(table.paths),
+                "texts": "\n".join(table.texts),
                 "any_case": table.any_case,
             }
-            for name, table in clusters_of(saved).items()
+            for name, table in word_tables_of(saved).items()
         },
     }
 

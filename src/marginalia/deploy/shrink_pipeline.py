@@ -9,15 +9,18 @@ import numpy as np
 
 from marginalia.corpus.document import Document
 from marginalia.decode.pipeline import Pipeline
+from marginalia.decode.pipeline.parts import TAGS
 from marginalia.deploy.shrink import SHARES, Candidate, Shrunk, check_loss, check_wanted, choice
 from marginalia.errors import SettingsError
 from marginalia.kinds.pipelines import evaluate_pipeline
 from marginalia.model.bundle import Bundle
-from marginalia.model.shrinking import BITS, Shrinker
+from marginalia.model.shrinking import Shrinker
 
-_STEPS = 10  # halvings of the share that meets a target
+_STEPS = 8  # halvings of the share that meets a target
+_BITS = (8, 6, 5)
 # How much more of its weights a small part keeps than the largest. 0: as much; 1: all keep as many.
-_SPREAD = 0.45
+_SPREAD = 0.3
+_NEEDED = {TAGS: 1.7}  # times as many: all parts behind this one look at what it says
 
 
 class PipelineShrinker:
@@ -33,7 +36,7 @@ class PipelineShrinker:
         largest = max(part.weights for part in self._parts.values())
         parts = {}
         for name, part in self._parts.items():
-            own = share * (largest / max(part.weights, 1)) ** _SPREAD
+            own = share * (largest / max(part.weights, 1)) ** _SPREAD * _NEEDED.get(name, 1.0)
             parts[name] = part.smaller(bits, round(part.weights * min(own, 1.0)))
         return replace(self._bundle, parts=parts)
 
@@ -82,12 +85,12 @@ def _plans(
 ) -> Iterator[tuple[int, float]]:
     """Bits and shares to try."""
     limits = {}
-    for precision in BITS[1:] if bits is None else (bits,):
+    for precision in _BITS if bits is None else (bits,):
         limit = 1.0 if target is None else shrinker.fitting(precision, target)
         if limit is not None:
             limits[precision] = limit
     if not limits:
-        least = len(shrinker.smaller(8, 0.0).to_bytes())
+        least = len(shrinker.smaller(_BITS[-1], 0.0).to_bytes())
         raise SettingsError(f"target: found {target} bytes, but labels, templates and tables take {least:,}.")
     if not scored:
         precision = next((one for one, limit in limits.items() if limit == 1.0), min(limits))

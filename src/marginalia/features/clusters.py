@@ -7,7 +7,7 @@ A line of a file is `path⇥word` or `path⇥word⇥count`. A template asks for 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +16,8 @@ from marginalia import _core
 from marginalia.corpus.phrases import Place
 from marginalia.corpus.streams import read_lines
 from marginalia.errors import DataError, SettingsError
-from marginalia.features.program import ClusterFile, TemplateProgram
+from marginalia.features.lexicons import lexicon_files, lexicon_table
+from marginalia.features.program import TemplateProgram, WordFile
 from marginalia.features.reading import Line, nearest
 from marginalia.features.settings import ANY_CASE
 
@@ -27,12 +28,13 @@ _LINE = "expected path, tab, word, or path, tab, word, tab, count"
 _MOST_COUNT = 2**63
 
 
-def cluster_arguments(line: Line, at: int, known: Collection[str]) -> tuple[tuple[str, ...], int]:
+def cluster_arguments(line: Line, at: int, files: Mapping[str, WordFile]) -> tuple[tuple[str, ...], int]:
     """The arguments `name,bits` that begin there, one for each number of bits, and where they end."""
     found = _ARGUMENT.match(line.text, at)
     if not found:
         shown = line.text[at:].split()
         raise line.error(at, f"found '{shown[0] if shown else ''}', expected {_EXPECTED}.")
+    known = [name for name, file in files.items() if not file.labels]
     if found["name"] not in known:
         hint = nearest(found["name"], known)
         raise line.error(at, f"no 'clusters {found['name']} = file' and no option declares it. {hint}")
@@ -45,12 +47,15 @@ def cluster_arguments(line: Line, at: int, known: Collection[str]) -> tuple[tupl
     return tuple(f"{found['name']},{text}" for text in bits), found.end()
 
 
-def load_clusters(program: TemplateProgram) -> dict[str, _core.WordClusters]:
-    """The tables of words in the files that a program names."""
-    return {name: _table(name, file) for name, file in program.clusters.items()}
+def load_word_tables(program: TemplateProgram) -> dict[str, _core.WordTable]:
+    """The tables of words in the files that a program names, be they clusters or lexicons."""
+    return {
+        name: lexicon_table(name, file) if file.labels else _table(name, file)
+        for name, file in program.word_files.items()
+    }
 
 
-def _table(name: str, file: ClusterFile) -> _core.WordClusters:
+def _table(name: str, file: WordFile) -> _core.WordTable:
     if not Path(file.path).is_file():
         raise SettingsError(f"clusters '{name}': cannot read {file.path}: there is no such file.")
     paths: list[str] = []
@@ -67,7 +72,7 @@ def _table(name: str, file: ClusterFile) -> _core.WordClusters:
     if not paths:
         raise SettingsError(f"clusters '{name}': there is no word in {file.path}.")
     try:
-        return _core.WordClusters(paths, list(lines), np.array(counts, np.uint64), file.any_case)
+        return _core.WordTable(paths, list(lines), np.array(counts, np.uint64), file.any_case)
     except ValueError as error:
         raise DataError(f"clusters '{name}': {error}", file=file.path) from None
 
@@ -94,16 +99,23 @@ def _count(text: str, file: str, number: int) -> int:
     return int(text)
 
 
-def cluster_files(paths: Mapping[str, str], case: str) -> dict[str, ClusterFile]:
-    """The files of clusters by name, with how words are looked up."""
-    for name in paths:
-        if not re.fullmatch(r"[^\s(),|\"#*=]+", name):
-            raise SettingsError(
-                f"clusters: found the name '{name}', expected one without blanks and any of ( ) , | \" # * =."
-            )
-    return cased({name: ClusterFile(path) for name, path in paths.items()}, case)
+def word_files(clusters: Mapping[str, str], lexicons: Mapping[str, str], case: str) -> dict[str, WordFile]:
+    """The files of clusters and lexicons by name, with how words are looked up."""
+    for what, paths in (("clusters", clusters), ("lexicon", lexicons)):
+        for name in paths:
+            if not re.fullmatch(r"[^\s(),|\"#*=]+", name):
+                raise SettingsError(
+                    f"{what}: found the name '{name}', expected one without blanks and any of "
+                    '( ) , | " # * =.'
+                )
+            if name in clusters and name in lexicons:
+                raise SettingsError(f"found clusters and a lexicon '{name}', expected two names.")
+    return cased({name: WordFile(path) for name, path in clusters.items()}, case) | lexicon_files(lexicons)
 
 
-def cased(files: Mapping[str, ClusterFile], case: str) -> dict[str, ClusterFile]:
-    """The same files, words looked up as the setting `cluster-case` says."""
-    return {name: ClusterFile(file.path, case == ANY_CASE) for name, file in files.items()}
+def cased(files: Mapping[str, WordFile], case: str) -> dict[str, WordFile]:
+    """The same files, words of clusters looked up as the setting `cluster-case` says."""
+    return {
+        name: file if file.labels else file._replace(any_case=case == ANY_CASE)
+        for name, file in files.items()
+    }

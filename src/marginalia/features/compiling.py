@@ -17,30 +17,46 @@ def compile_extractor(
     program: TemplateProgram,
     columns: Sequence[str],
     phrases: Mapping[str, _core.PhraseSet],
-    clusters: Mapping[str, _core.WordClusters] = MappingProxyType({}),
+    word_tables: Mapping[str, _core.WordTable] = MappingProxyType({}),
 ) -> _core.FeatureExtractor:
     """The program for tables with these columns. The plain label bigram is left to the structure."""
     if program.explicit:
         return _core.FeatureExtractor.of_items(len(columns))
     _refuse_items(program)
-    segments = [t for t in program.templates if t.scope == "segment"]
+    segments = [t for t in program.templates if t.scope in ("segment", "before")]
     if segments:
+        wanted = "words" if program.of_neighbours else "segments"
         raise SettingsError(
             f"features: '{shown(segments[0])}' looks at segments, but the structure is the chain: "
-            "choose --structure segments."
+            f"choose --structure {wanted}."
         )
     templates = [(t.scope == "edge", [_fields(piece) for piece in t.pieces]) for t in extracted(program)]
     parts = _sources(program, columns), templates, _lists(program, phrases), len(columns)
-    return _core.FeatureExtractor(*parts, [clusters[name] for name in program.clusters])
+    return _core.FeatureExtractor(*parts, [word_tables[name] for name in program.word_files])
 
 
 def compile_segment_extractor(
     program: TemplateProgram,
     columns: Sequence[str],
     phrases: Mapping[str, _core.PhraseSet],
-    clusters: Mapping[str, _core.WordClusters] = MappingProxyType({}),
+    word_tables: Mapping[str, _core.WordTable] = MappingProxyType({}),
 ) -> _core.SegmentExtractor:
     """The extractor of templates over segments and over their tokens."""
+    for t in program.templates:
+        if t.of_neighbours:
+            raise SettingsError(
+                f"features: '{shown(t)}' looks at two segments: choose --structure words for it."
+            )
+    return compile_word_extractor(program, columns, phrases, word_tables)
+
+
+def compile_word_extractor(
+    program: TemplateProgram,
+    columns: Sequence[str],
+    phrases: Mapping[str, _core.PhraseSet],
+    word_tables: Mapping[str, _core.WordTable] = MappingProxyType({}),
+) -> _core.SegmentExtractor:
+    """The same, with templates over a segment and the one before."""
     if program.explicit:
         return _core.SegmentExtractor.of_items(len(columns))
     _refuse_items(program)
@@ -53,14 +69,15 @@ def compile_segment_extractor(
             )
         templates.append([_segment_fields(piece) for piece in t.pieces])
     parts = _sources(program, columns), templates, _lists(program, phrases), len(columns)
-    return _core.SegmentExtractor(*parts, [clusters[name] for name in program.clusters])
+    before = [number for number, t in enumerate(extracted(program)) if t.scope == "before"]
+    return _core.SegmentExtractor(*parts, [word_tables[name] for name in program.word_files], before)
 
 
 def compile_tree_extractor(
     program: TemplateProgram,
     columns: Sequence[str],
     phrases: Mapping[str, _core.PhraseSet],
-    clusters: Mapping[str, _core.WordClusters] = MappingProxyType({}),
+    word_tables: Mapping[str, _core.WordTable] = MappingProxyType({}),
 ) -> _core.TreeExtractor:
     """The extractor of templates over a parser's configurations."""
     for t in program.templates:
@@ -73,7 +90,7 @@ def compile_tree_extractor(
         raise SettingsError("features: trees need templates, which look at columns of text.")
     templates = [[_tree_fields(piece) for piece in t.pieces] for t in program.templates]
     parts = _sources(program, columns), templates, _lists(program, phrases), len(columns)
-    return _core.TreeExtractor(*parts, [clusters[name] for name in program.clusters])
+    return _core.TreeExtractor(*parts, [word_tables[name] for name in program.word_files])
 
 
 def _tree_fields(piece: str | Value) -> tuple[str, int, str]:
@@ -96,7 +113,7 @@ def compile_item_extractor(
     program: TemplateProgram,
     columns: Sequence[str],
     phrases: Mapping[str, _core.PhraseSet],
-    clusters: Mapping[str, _core.WordClusters] = MappingProxyType({}),
+    word_tables: Mapping[str, _core.WordTable] = MappingProxyType({}),
 ) -> _core.FeatureExtractor:
     """The extractor of templates over whole items, each of which is a token of the tables."""
     if program.explicit:
@@ -132,12 +149,12 @@ def _sources(program: TemplateProgram, columns: Sequence[str]) -> list[tuple[str
 
 
 def _table_of(a: Attribute, program: TemplateProgram) -> tuple[str, int]:
-    """The argument of an attribute in the core, and which of the lists or clusters it looks at."""
+    """The argument of an attribute in the core, and which of the lists or tables of words it looks at."""
     if a.function in ("list", "elsewhere-list"):
         return a.argument, list(program.lists).index(a.argument)
-    if a.function == "cluster":
-        name, _, bits = a.argument.partition(",")
-        return bits, list(program.clusters).index(name)
+    if a.function in ("cluster", "lexicon"):
+        name, _, asked = a.argument.partition(",")
+        return asked, list(program.word_files).index(name)
     return a.argument, 0
 
 

@@ -1,4 +1,4 @@
-"""Lines of template files that are no templates: they declare lists and clusters."""
+"""Lines of template files that are no templates: they declare lists, clusters and lexicons."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from marginalia.features.program import ClusterFile, ProgramBuilder
+from marginalia.features.lexicons import lexicon_file
+from marginalia.features.program import ProgramBuilder, WordFile
 from marginalia.features.reading import Line, lines
 from marginalia.features.wildcards import expanded
 
 _NAME = re.compile(r"[^\W\d][\w.-]*")
 _DECLARATION = re.compile(
-    r"\s*(?P<what>list|clusters)\s+(?P<name>[^\s=(]+)\s*=\s*(?P<path>.*?)\s*(?:\s#.*)?$"
+    r"\s*(?P<what>list|clusters|lexicon)\s+(?P<name>[^\s=(]+)\s*=\s*(?P<path>.*?)\s*(?:\s#.*)?$"
 )
 
 
@@ -27,17 +28,22 @@ def declare(text: str, file: str, folder: Path, builder: ProgramBuilder) -> None
         if not _NAME.fullmatch(name) or not path:
             raise line.error(found.start("name"), f"expected '{what} name = file'.")
         if (what, name) in seen:
-            verb = "is" if what == "list" else "are"
+            verb = "are" if what == "clusters" else "is"
             raise line.error(found.start("name"), f"the {what} '{name}' {verb} declared twice.")
         seen.add((what, name))
         if what == "list":  # what users name is there already, and goes before
             builder.lists.setdefault(name, str(folder / path))
+        elif name in builder.word_files:
+            if bool(builder.word_files[name].labels) != (what == "lexicon"):
+                raise line.error(found.start("name"), f"there are clusters or a lexicon '{name}' already.")
+        elif what == "lexicon":
+            builder.word_files[name] = lexicon_file(name, str(folder / path))
         else:
-            builder.clusters.setdefault(name, ClusterFile(str(folder / path)))
+            builder.word_files[name] = WordFile(str(folder / path))
 
 
 def template_lines(text: str, file: str, builder: ProgramBuilder) -> Iterator[Line]:
-    """The lines of a text that are templates, one for each list or clusters that `*` stands for."""
+    """The lines of a text that are templates, one for each list, clusters or lexicon that `*` stands for."""
     for line in lines(text, file):
         if line.text.split("#")[0].strip() and not _DECLARATION.match(line.text):
-            yield from expanded(line, builder.lists, builder.clusters)
+            yield from expanded(line, builder.lists, builder.word_files)

@@ -19,7 +19,7 @@ from marginalia._core import from_columns
 from marginalia.corpus.blocks import Block
 from marginalia.corpus.schemes import spans_of
 from marginalia.features.documents import FIRST_COLUMNS
-from marginalia.features.program import Template, TemplateProgram, Value
+from marginalia.features.program import LENGTHS, Template, TemplateProgram, Value
 
 NONE, OUTSIDE = "_", "O"
 _MOST = 3  # other tokens that `first-agreement` counts
@@ -32,7 +32,7 @@ def without_first_labels(program: TemplateProgram) -> TemplateProgram:
 
     def attributes_of(template: Template) -> list[int]:
         values = [piece for piece in template.pieces if isinstance(piece, Value)]
-        return [value.attribute for value in values if value.anchor != "length"]
+        return [value.attribute for value in values if value.anchor not in LENGTHS]
 
     def of_first(template: Template) -> bool:
         return any(program.attributes[a].column in FIRST_COLUMNS for a in attributes_of(template))
@@ -42,7 +42,7 @@ def without_first_labels(program: TemplateProgram) -> TemplateProgram:
     numbers = {old: new for new, old in enumerate(used)}
 
     def moved(piece: str | Value) -> str | Value:
-        if isinstance(piece, str) or piece.anchor == "length":
+        if isinstance(piece, str) or piece.anchor in LENGTHS:
             return piece
         return replace(piece, attribute=numbers[piece.attribute])
 

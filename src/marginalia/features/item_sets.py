@@ -87,7 +87,10 @@ def _numbers(values: Sequence[str]) -> list[float] | None:
         numbers = [float(value) for value in values]
     except ValueError:
         return None
-    return numbers if all(map(math.isfinite, numbers)) and not any("_" in value for value in values) else None
+    if any("_" in value for value in values):
+        return None
+    # "nan" among numbers is no word: extraction names the line that has it.
+    return [number for number in numbers if math.isfinite(number)] or None
 
 
 def _unit(numbers: Sequence[float]) -> float:

@@ -46,7 +46,7 @@ ITEM_FORMS = BAGS | {"number": "number(price)", "bias": "bias"}
 _PLAIN = {
     name: form.removesuffix("[0]").replace("(word)", "(channel)")
     for name, form in FORMS.items()
-    if name not in ("list", "cluster", "first", *DOCUMENT_FORMS)
+    if name not in ("list", "cluster", "lexicon", "first", *DOCUMENT_FORMS)
 }
 _FORMS = _PLAIN | ITEM_FORMS
 _ITEM = (("item", 0),)

@@ -1,4 +1,4 @@
-"""What lists and clusters add to a model's templates. Apart from them: tagging reads none."""
+"""What lists, clusters and lexicons add to a model's templates. Apart from them: tagging reads none."""
 
 LIST_TEMPLATES = """
 both: list({name})({column})[-2..2]
@@ -33,3 +33,27 @@ cluster({name},6)({column})[b]/cluster({name},6)({column})[e]
 cluster({name},6)({column})[b..e]
 """
 """Templates over segments for each table of clusters."""
+
+LEXICON_TEMPLATES = """
+lexicon({name})({column})[-2..2]
+lexicon({name},band|rank)({column})[0]
+lexicon({name},set)({column})[-2..2]
+lexicon({name},set)({column})[-1]/lexicon({name},set)({column})[0]
+lexicon({name},set)({column})[0]/lexicon({name},set)({column})[1]
+"""
+"""Candidates as Iwakura & Okamoto 2008 take them, and what words may be together with their neighbours."""
+
+SEGMENT_LEXICON_TEMPLATES = """
+lexicon({name},set)({column})[b]
+lexicon({name},set)({column})[e]
+lexicon({name},set)({column})[b-1]
+lexicon({name},set)({column})[e+1]
+lexicon({name})({column})[i]
+lexicon({name},band)({column})[b]
+lexicon({name},band)({column})[e]
+lexicon({name},set)({column})[b]/lexicon({name},set)({column})[e]
+lexicon({name},set)({column})[b-1]/lexicon({name},set)({column})[b]
+lexicon({name},set)({column})[e]/lexicon({name},set)({column})[e+1]
+lexicon({name},best)({column})[b..e]
+"""
+"""Templates over segments for each lexicon."""

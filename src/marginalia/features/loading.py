@@ -14,11 +14,18 @@ from dataclasses import replace
 from pathlib import Path
 
 from marginalia.errors import SettingsError
-from marginalia.features.clusters import cased, cluster_files
-from marginalia.features.list_templates import CLUSTER_TEMPLATES, LIST_TEMPLATES
+from marginalia.features.clusters import cased, word_files
+from marginalia.features.list_templates import CLUSTER_TEMPLATES, LEXICON_TEMPLATES, LIST_TEMPLATES
 from marginalia.features.program import TemplateProgram
 from marginalia.features.reading import Columns, nearest
-from marginalia.features.sets import SETS, check_dictionary, load_set, text_of_set, with_clusters, with_lists
+from marginalia.features.sets import (
+    SETS,
+    check_dictionary,
+    load_set,
+    text_of_set,
+    with_lists,
+    with_word_files,
+)
 from marginalia.features.settings import AS_WRITTEN
 
 _FOREIGN = re.compile(r"[UBub*](?:\d*\s*$|.*%[xtmXTM]\[)")
@@ -43,30 +50,38 @@ def load_features(
     clusters: Mapping[str, str] | None = None,
     cluster_templates: str = CLUSTER_TEMPLATES,
     cluster_case: str = AS_WRITTEN,
+    lexicons: Mapping[str, str] | None = None,
+    lexicon_templates: str = LEXICON_TEMPLATES,
 ) -> TemplateProgram:
     """The program of a ready-made set or of a template file, for data with these columns.
 
     A name of a set means the set; write `./pos` for a file of that name. `lists` (name: file) adds
     templates, `list_templates` of each, for phrase lists, matched against the first column; so do each
-    label of a `dictionary` and, with `cluster_templates`, the `clusters` (name: file). Lists and clusters
+    label of a `dictionary` and, with templates of their own, `clusters` and `lexicons` (name: file). Those
     that the set or the file looks at itself, by name or by `*`, add none.
     """
     if not columns:
         raise SettingsError("features need data with at least one column.")
     check_dictionary(dictionary, lists or {})
     all_lists = {**(lists or {}), **dict.fromkeys(dictionary, "")}
-    files = cluster_files(clusters or {}, cluster_case)
-    onto = TemplateProgram((), (), lists=all_lists, clusters=files)
+    files = word_files(clusters or {}, lexicons or {}, cluster_case)
+    onto = TemplateProgram((), (), lists=all_lists, word_files=files)
     if name_or_path in SETS:
         program = load_set(name_or_path, columns, label, onto)
     else:
         program = load_file(Path(name_or_path), Columns(columns, label), onto)
     seen = {(a.function, a.argument.partition(",")[0]) for a in program.attributes}
     new_lists = {name: path for name, path in all_lists.items() if ("list", name) not in seen}
-    new_files = {name: file for name, file in files.items() if ("cluster", name) not in seen}
     program = with_lists(program, new_lists, columns[0], list_templates)
-    program = with_clusters(program, new_files, columns[0], cluster_templates)
-    return replace(program, dictionary=tuple(dictionary), clusters=cased(program.clusters, cluster_case))
+    for function, templates in (("cluster", cluster_templates), ("lexicon", lexicon_templates)):
+        new = {
+            name: file
+            for name, file in files.items()
+            if bool(file.labels) == (function == "lexicon") and (function, name) not in seen
+        }
+        program = with_word_files(program, new, columns[0], templates)
+    files = cased(program.word_files, cluster_case)
+    return replace(program, dictionary=tuple(dictionary), word_files=files)
 
 
 def text_of_features(name_or_path: str) -> str:

@@ -7,9 +7,10 @@ which join literal text and attribute values of nearby tokens. The concatenation
 no feature.
 
 A `node` feature is seen with the label of the current token, an `edge` feature with the labels of the
-previous and the current token, a `segment` feature with the type of a segment, an `item` feature with the
-class of a whole item (features/item_templates.py: bags and numbers are among its attributes), a `tree`
-feature with an action of a parser (features/tree_templates.py). An edge
+previous and the current token, a `segment` feature with the type of a segment, a `before` feature of a
+segment with the type of the one before, an `item` feature with the class of a whole item
+(features/item_templates.py: bags and numbers are among its attributes), a `tree` feature with an action of a
+parser (features/tree_templates.py). An edge
 template of literals only is the plain label bigram, a node template of literals only the plain label.
 """
 
@@ -26,13 +27,16 @@ from marginalia.features.documents import DOCUMENT_FORMS, FIRST_COLUMNS
 VERSION = 3  # of templates of items; 2: explicit attributes; a program without either is of version 1
 CLUSTERS_VERSION = 4  # of templates that look at word clusters or whole documents
 TREES_VERSION = 5  # of templates over the configurations of a parser
+WORDS_VERSION = 6  # of templates that look at lexicons, or over a segment and the one before
 
 
-class ClusterFile(NamedTuple):
-    """A file of word clusters; `any_case`: a word that it does not have as written is sought in any case."""
+class WordFile(NamedTuple):
+    """A file of word clusters, or, if it has labels, of a lexicon; `any_case`: a word that it does not have
+    as written is sought in any case."""
 
     path: str
     any_case: bool = False
+    labels: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -42,7 +46,8 @@ class Attribute:
     `first` ("1" at the first token of the sentence, else nothing; column and argument are empty) and `list`
     (argument: the list's name; IOB2 of the longest matches from left to right, lower-cased: "B", "I" or
     nothing) need the whole sentence; all others are functions of one string, by `_core.evaluate_attribute`,
-    or, for `cluster` (argument: the clusters' name, a comma, how many bits or `all`), by a table of words.
+    or, for `cluster` (argument: the clusters' name, a comma, how many bits or `all`) and `lexicon` (its name,
+    what is asked, maybe a label), by a table of words.
     """
 
     function: str
@@ -75,15 +80,24 @@ class Value:
     anchor: str = ""
 
 
-ANCHORS = ("b", "e", "i", "j", "whole", "length")
+OF_PREVIOUS = frozenset({"p", "previous", "previous-length"})
+"""Places in the segment before."""
+ANCHORS = ("b", "e", "i", "j", "whole", "length", *sorted(OF_PREVIOUS))
+LENGTHS = ("length", "previous-length")
 
 
 @dataclass(frozen=True)
 class Template:
-    """What is joined into a feature's name. Scope: "node", "edge", "segment", "item" or "tree"."""
+    """What is joined into a feature's name. Scope: "node", "edge", "segment", "before", "item" or "tree"."""
 
     scope: str
     pieces: tuple[str | Value, ...]
+
+    @property
+    def of_neighbours(self) -> bool:
+        """Whether its features are those of a segment and the one before."""
+        values = (piece for piece in self.pieces if isinstance(piece, Value))
+        return self.scope == "before" or any(value.anchor in OF_PREVIOUS for value in values)
 
 
 @dataclass(frozen=True)
@@ -91,7 +105,7 @@ class TemplateProgram:
     """A compiled template file.
 
     `lists` gives the files of the phrase lists by name; those in `dictionary` are the labels of a dictionary,
-    whose phrases may be others when the model is used. `clusters` are files of word clusters. `left_out`
+    whose phrases may be others when the model is used. `word_files` are clusters and lexicons. `left_out`
     holds the lines of a ready-made set that were left out because the data lack their columns. `ends`: the
     plain label bigram comes with weights for the labels at the sentence's ends (ours does, that of CRF++ and
     Wapiti does not). `explicit`: the features are the attributes that come with the data, and the only
@@ -105,7 +119,7 @@ class TemplateProgram:
     ends: bool = True
     explicit: bool = False
     dictionary: tuple[str, ...] = ()
-    clusters: dict[str, ClusterFile] = field(default_factory=dict)
+    word_files: dict[str, WordFile] = field(default_factory=dict)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -137,13 +151,22 @@ class TemplateProgram:
         """Whether the templates are of a parser's configurations."""
         return any(template.scope == "tree" for template in self.templates)
 
+    @property
+    def of_neighbours(self) -> bool:
+        """Whether there are features of a segment and the one before."""
+        return any(template.of_neighbours for template in self.templates)
+
     def to_json(self) -> str:
         """The program as compact text, for a model's metadata."""
         version: dict[str, Any] = {"version": VERSION if self.of_items else 1}
-        if self.clusters or self._of_whole_documents:
+        clusters = {name: file[:2] for name, file in self.word_files.items() if not file.labels}
+        lexicons = {name: file for name, file in self.word_files.items() if file.labels}
+        if clusters or self._of_whole_documents:
             version = {"version": CLUSTERS_VERSION}
         if self.of_trees:
             version = {"version": TREES_VERSION}
+        if lexicons or self.of_neighbours:
+            version = {"version": WORDS_VERSION}
         if self.explicit:
             version = {"version": 2, "explicit": True}
         return json.dumps(
@@ -155,7 +178,8 @@ class TemplateProgram:
                 "left_out": self.left_out,
                 "ends": self.ends,
                 **({"dictionary": self.dictionary} if self.dictionary else {}),
-                **({"clusters": self.clusters} if self.clusters else {}),
+                **({"clusters": clusters} if clusters else {}),
+                **({"lexicons": lexicons} if lexicons else {}),
             },
             ensure_ascii=False,
             separators=(",", ":"),
@@ -171,6 +195,8 @@ class TemplateProgram:
                 expected = (CLUSTERS_VERSION,)
             if any(row[0] == "tree" for row in data["templates"]):
                 expected = (TREES_VERSION,)
+            if data.get("lexicons") or _of_neighbours(data["templates"]):
+                expected = (WORDS_VERSION,)
             if data["version"] not in expected:
                 raise ModelError(
                     f"the template program has version {data['version']}, expected {expected[0]}"
@@ -184,12 +210,12 @@ class TemplateProgram:
             left_out = tuple(map(str, data["left_out"]))
             explicit = bool(data.get("explicit", False))
             dictionary = tuple(map(str, data.get("dictionary", ())))
-            clusters = {
-                str(name): ClusterFile(str(path), bool(any_case))
-                for name, (path, any_case) in data.get("clusters", {}).items()
+            word_files = {
+                str(name): WordFile(str(path), bool(any_case), tuple(map(str, labels)))
+                for name, (path, any_case, labels) in _word_files(data)
             }
             ends = bool(data["ends"])
-            program = cls(attributes, templates, lists, left_out, ends, explicit, dictionary, clusters)
+            program = cls(attributes, templates, lists, left_out, ends, explicit, dictionary, word_files)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise ModelError(f"the template program is damaged: {error!r}") from error
         program._check()
@@ -198,13 +224,16 @@ class TemplateProgram:
     def _check(self) -> None:
         if unknown := set(self.dictionary) - self.lists.keys():
             raise ModelError(f"the template program is damaged: no list '{min(unknown)}'")
-        named = {a.argument.partition(",")[0] for a in self.attributes if a.function == "cluster"}
-        if unknown := named - self.clusters.keys():
-            raise ModelError(f"the template program is damaged: no clusters '{min(unknown)}'")
+        for function, of_labels in (("cluster", False), ("lexicon", True)):
+            named = {a.argument.partition(",")[0] for a in self.attributes if a.function == function}
+            known = {name for name, file in self.word_files.items() if bool(file.labels) == of_labels}
+            if unknown := named - known:
+                what = "lexicon" if of_labels else "clusters"
+                raise ModelError(f"the template program is damaged: no {what} '{min(unknown)}'")
         if self.explicit and any(not isinstance(p, str) for t in self.templates for p in t.pieces):
             raise ModelError("the template program is damaged: templates beside explicit attributes")
         for template in self.templates:
-            if template.scope not in ("node", "edge", "segment", "item", "tree"):
+            if template.scope not in ("node", "edge", "segment", "before", "item", "tree"):
                 raise ModelError(f"the template program is damaged: scope '{template.scope}'")
             if template.scope == "tree":  # places are checked by the core
                 self._check_places(template)
@@ -212,9 +241,9 @@ class TemplateProgram:
             for value in template.pieces:
                 if isinstance(value, str):
                     continue
-                if (value.anchor in ANCHORS) != (template.scope == "segment"):
+                if (value.anchor in ANCHORS) != (template.scope in ("segment", "before")):
                     raise ModelError(f"the template program is damaged: anchor '{value.anchor}'")
-                if value.anchor == "length":
+                if value.anchor in LENGTHS:
                     continue
                 if not 0 <= value.attribute < len(self.attributes):
                     raise ModelError(f"the template program is damaged: attribute {value.attribute}")
@@ -231,6 +260,23 @@ class TemplateProgram:
 
 EXPLICIT = TemplateProgram((), (Template("edge", ()),), ends=False, explicit=True)
 """The attributes that come with the data, and the plain label bigram: what CRFsuite learns."""
+
+
+def _of_neighbours(templates: list[Any]) -> bool:
+    anchors = (piece[5] for _, pieces in templates for piece in pieces if len(piece) == 6)
+    return any(scope == "before" for scope, _ in templates) or not OF_PREVIOUS.isdisjoint(
+        str(anchor) for anchor in anchors
+    )
+
+
+def _word_files(data: dict[str, Any]) -> Iterator[tuple[str, list[Any]]]:
+    """Clusters and lexicons of a program as JSON has it."""
+    for name, (path, any_case) in data.get("clusters", {}).items():
+        yield name, [path, any_case, ()]
+    for name, (path, any_case, labels) in data.get("lexicons", {}).items():
+        if not labels or name in data.get("clusters", {}):
+            raise ValueError(f"the lexicon '{name}'")
+        yield name, [path, any_case, labels]
 
 
 def _piece_to_json(piece: str | Value) -> str | list[Any]:
@@ -261,13 +307,13 @@ class ProgramBuilder:
         self._attributes = {a: i for i, a in enumerate(self._program.attributes)}
         self._templates = list(self._program.templates)
         self.lists = dict(self._program.lists)
-        self.clusters = dict(self._program.clusters)
+        self.word_files = dict(self._program.word_files)
 
     def value(self, attribute: Attribute, offset: int, anchor: str = "") -> Value:
         """An attribute at an offset from the current token, or from an anchor in a segment; `_B-1`, `_B+1`…
         outside, as in CRF++."""
         outside = boundaries("_B-", -offset), boundaries("_B+", offset)
-        if anchor == "length":
+        if anchor in LENGTHS:
             return Value(-1, offset, False, *outside, anchor)
         return replace(self.value_with(attribute, offset, False, *outside), anchor=anchor)
 
@@ -299,6 +345,6 @@ class ProgramBuilder:
             attributes=tuple(self._attributes),
             templates=tuple(self._templates),
             lists=dict(self.lists),
-            clusters=dict(self.clusters),
+            word_files=dict(self.word_files),
             left_out=self._program.left_out + left_out,
         )

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from marginalia.errors import SettingsError
 from marginalia.features.list_templates import LIST_TEMPLATES
-from marginalia.features.program import ClusterFile, TemplateProgram
+from marginalia.features.program import TemplateProgram, WordFile
 from marginalia.features.reading import Columns
 
 SETS = (
@@ -27,6 +27,8 @@ SETS = (
     "fields",
     "segments",
     "segments-rich",
+    "words",
+    "words-tags",
     "ud-characters",
     "ud-multiword",
     "ud-supertags",
@@ -75,13 +77,13 @@ def check_dictionary(labels: Sequence[str], lists: Mapping[str, str]) -> None:
             raise SettingsError(f"dictionary: there is a list '{label}' already, which is one of its labels.")
 
 
-def with_clusters(
-    program: TemplateProgram, clusters: Mapping[str, ClusterFile], column: str, templates: str
+def with_word_files(
+    program: TemplateProgram, files: Mapping[str, WordFile], column: str, templates: str
 ) -> TemplateProgram:
-    """The program with templates for word clusters, of the words of a column."""
-    for name, file in clusters.items():
-        onto = replace(program, clusters={**program.clusters, name: file})
-        program = _with_templates(onto, templates, name, column, f"clusters '{name}'")
+    """The program with templates for word clusters or lexicons, of the words of a column."""
+    for name, file in files.items():
+        onto = replace(program, word_files={**program.word_files, name: file})
+        program = _with_templates(onto, templates, name, column, f"'{name}'")
     return program
 
 

@@ -8,7 +8,8 @@ r"""Our template language: a template a line, `#` begins a comment.
     edge:                      the plain label bigram; `node:` alone is the plain label
     list people = people.txt   a list of phrases, one a line, beside the template file: list(people)(word)[0]
     clusters wsj = brown.txt   word clusters, a word with its path a line: cluster(wsj,4|6|all)(word)[0]
-    list(*)(word)[0]           one template for each list there is; cluster(*,4)(word)[0] for all clusters
+    lexicon words = words.lex  labels that a model gave to words in much text: lexicon(words)(word)[0]
+    list(*)(word)[0]           one template for each list there is; so cluster(*,4)(word)[0] and lexicon(*)
 
 For segments (`--structure segments`), offsets are counted from a place in the segment:
 
@@ -19,6 +20,13 @@ For segments (`--structure segments`), offsets are counted from a place in the s
     word[b..e]                 all of it, with blanks between; list(people)(word)[b..e] is 1 if it is a phrase
     length                     1, 2, 3, 4 or 5+; length(8) tells lengths up to 8 apart
     word[b-2..b+1]             one template for each offset, as above
+
+For words (`--structure words`), also from the segment before, its *previous* one:
+
+    word[p..q]                 all of it (its last token is `b-1`); `_B-1` if there is none
+    word[p]  word[p+1]         its first token, and the one behind that
+    previous-length            1, 2, 3, 4 or 5+; previous-length(8) tells lengths up to 8 apart
+    before: word[b..e]         a feature for the type of the segment before, not for its own
 
 Templates with plain offsets are then seen at every token of a segment, apart for its first token and the
 others; a template has either kind, and not both `i` and `j`. `node:` alone is the type of a segment. With
@@ -52,6 +60,9 @@ Ll, other L, Nd, M):
     match("regex")(c)   the leftmost part that matches, else empty; lower-match("regex")(c): in lower case
     list(name)(c)       B or I inside the longest matches of a list's phrases, ignoring case; absent outside
     cluster(name,n)(c)  the first n bits (or all) of the path of a word's cluster; absent for unknown words
+    lexicon(name)(c)    a template for each label of the lexicon, 1 if the word has it; lexicon(name,band)(c),
+                        lexicon(name,rank)(c): how often it had it, at which rank; lexicon(name,set)(c),
+                        lexicon(name,best)(c): all its labels, the most frequent; absent for unknown words
     first               1 at the first token of the sentence, absent elsewhere: first[0]
 
 Functions of the whole document (docs/documents.md): sentence-form, sentence-number, document-first,
@@ -75,15 +86,24 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 from marginalia.features.clusters import cluster_arguments
 from marginalia.features.declarations import declare, template_lines
 from marginalia.features.documents import DOCUMENT_FORMS, MOST_NEIGHBOURS, RANKED
-from marginalia.features.program import Attribute, ProgramBuilder, TemplateProgram, Value
+from marginalia.features.lexicons import lexicon_arguments
+from marginalia.features.program import (
+    OF_PREVIOUS,
+    Attribute,
+    ProgramBuilder,
+    TemplateProgram,
+    Value,
+    WordFile,
+)
 from marginalia.features.reading import Columns, Line, check_argument, nearest
 
 FORMS = {
@@ -104,6 +124,7 @@ FORMS = {
     "lower-match": 'lower-match("\\a*$")(word)[0]',
     "list": "list(name)(word)[0]",
     "cluster": "cluster(name,4)(word)[0]",
+    "lexicon": "lexicon(name)(word)[0]",
     "first": "first[0]",
     **DOCUMENT_FORMS,
 }
@@ -116,11 +137,13 @@ NAME = re.compile(r"[^\W\d][\w.-]*")
 _WORD = re.compile(r"[^\s()\"#]+")
 QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
 _RANGE = re.compile(r"([+-]?\d+)(?:\.\.([+-]?\d+))?")
-_ANCHOR = re.compile(r"([beij])\s*([+-]\d+)?(?:\s*\.\.\s*([beij])\s*([+-]\d+)?)?(?=\s*\])")
-_LENGTH = re.compile(r"length\s*(?:\(\s*(\d+)\s*\))?(?=\s*(?:/|#|$))")
+_ANCHOR = re.compile(r"([beijp])\s*([+-]\d+)?(?:\s*\.\.\s*([beijpq])\s*([+-]\d+)?)?(?=\s*\])")
+_WHOLES = {"b..e": "whole", "p..q": "previous"}
+_LENGTH = re.compile(r"((?:previous-)?length)\s*(?:\(\s*(\d+)\s*\))?(?=\s*(?:/|#|$))")
 _DEFAULT_LENGTH = 5
 _MOST_LENGTH = 1000
-_SCOPE = re.compile(r"\s*(node|edge|both)\s*:")
+_ALSO_COLUMNS = ("lexicon",)  # names of functions that columns of pipelines have, too
+_SCOPE = re.compile(r"\s*(node|edge|both|before)\s*:")
 
 
 class _Variant(NamedTuple):
@@ -157,10 +180,10 @@ class TemplateTerm:
         return Attribute(self.function, argument, self.column)
 
     def _name(self, argument: str, anchor: str, offset: int) -> str:
-        if anchor == "length":
-            return "length" if offset == _DEFAULT_LENGTH else f"length({offset})"
-        if anchor == "whole":
-            return f"{self.called(argument)}[b..e]"
+        if anchor in ("length", "previous-length"):
+            return anchor if offset == _DEFAULT_LENGTH else f"{anchor}({offset})"
+        if anchor in ("whole", "previous"):
+            return f"{self.called(argument)}[{'b..e' if anchor == 'whole' else 'p..q'}]"
         counted = f"{anchor}{offset:+}" if anchor and offset else anchor or str(offset)
         return f"{self.called(argument)}[{counted}]"
 
@@ -185,9 +208,9 @@ class Scanner:
         line: Line,
         lists: Collection[str],
         columns: Collection[str] = (),
-        clusters: Collection[str] = (),
+        word_files: Mapping[str, WordFile] = MappingProxyType({}),
     ) -> None:
-        self.line, self.lists, self.columns, self.clusters, self.at = line, lists, columns, clusters, 0
+        self.line, self.lists, self.columns, self.word_files, self.at = line, lists, columns, word_files, 0
 
     def scope(self) -> str:
         """The scope that the line begins with."""
@@ -242,13 +265,13 @@ class Scanner:
         start = self.at
         if found := _LENGTH.match(self.line.text, self.at):
             self.at = found.end()
-            return TemplateTerm("length", ("",), "", start, (("length", self._longest(found)),))
+            return TemplateTerm("length", ("",), "", start, ((found[1], self._longest(found)),))
         name = self._read(NAME, "a column or a function")[0]
         if self._rest().startswith("("):
             function, arguments, column, column_at = self._call(name, start)
         elif name == "first":
             function, arguments, column, column_at = name, ("",), "", start
-        elif name in self.forms:
+        elif name in self.forms and name not in _ALSO_COLUMNS:
             raise self.line.error(start, f"the function {name} needs a column: {self.forms[name]}.")
         else:
             function, arguments, column, column_at = "column", ("",), name, start
@@ -258,10 +281,10 @@ class Scanner:
         return TemplateTerm(function, arguments, column, column_at, places)
 
     def _longest(self, found: re.Match[str]) -> int:
-        longest = int(found[1] or _DEFAULT_LENGTH)
+        longest = int(found[2] or _DEFAULT_LENGTH)
         if not 1 <= longest <= _MOST_LENGTH:
             raise self.line.error(
-                found.start(1), f"found {longest}, expected a length from 1 to {_MOST_LENGTH}."
+                found.start(2), f"found {longest}, expected a length from 1 to {_MOST_LENGTH}."
             )
         return longest
 
@@ -272,16 +295,16 @@ class Scanner:
         if not found:
             expected = "an offset such as 0, -1 or -2..2, or a place of a segment such as b, e+1, i or b..e"
             return tuple(("", offset) for offset in self._range(expected))
-        if found.group(1, 2, 3, 4) == ("b", None, "e", None):
+        if whole := _WHOLES.get(found[0].replace(" ", "")):
             self.at = found.end()
-            return (("whole", 0),)
+            return ((whole, 0),)
         first = int(found[2] or 0)
         last = int(found[4] or 0) if found[3] else first
         if found[3] not in (None, found[1]) or first > last or max(-first, last) > FARTHEST:
             raise self.line.error(
                 found.start(),
-                f"found {found[0]}, expected b..e or offsets from one place, from {-FARTHEST} to {FARTHEST}, "
-                "the lower first.",
+                f"found {found[0]}, expected b..e, p..q or offsets from one place, "
+                f"from {-FARTHEST} to {FARTHEST}, the lower first.",
             )
         self.at = found.end()
         return tuple((found[1], offset) for offset in range(first, last + 1))
@@ -314,7 +337,9 @@ class Scanner:
             what = "number" if name in RANKED else "length"
             arguments = tuple(map(str, self._range(f"a {what} such as 3 or 1..4")))
         elif name == "cluster":
-            arguments, self.at = cluster_arguments(self.line, self.at, self.clusters)
+            arguments, self.at = cluster_arguments(self.line, self.at, self.word_files)
+        elif name == "lexicon":
+            arguments, self.at = lexicon_arguments(self.line, self.at, self.word_files)
         elif '"' in self.forms[name]:
             arguments = (
                 self._read(QUOTED, f"an expression in quotation marks, as in {self.forms[name]}")[0][1:-1],
@@ -327,7 +352,7 @@ class Scanner:
         return arguments
 
     def _check(self, name: str, argument: str, start: int) -> None:
-        if name == "cluster":  # they are checked as they are read
+        if name in ("cluster", "lexicon"):  # they are checked as they are read
             return
         if name in RANKED:
             if not 1 <= int(argument) <= MOST_NEIGHBOURS:
@@ -360,7 +385,7 @@ class Compiler:
     def add(self, line: Line, scope: str, terms: list[TemplateTerm]) -> None:
         """The templates of a line."""
         scopes = ("node", "edge") if scope == "both" else (scope,)
-        if any(term.anchor for term in terms):
+        if scope == "before" or any(term.anchor for term in terms):
             scopes = self._segment_scope(line, scope, terms)
         variants = [list(term.variants(self._column(term, line))) for term in terms]
         if math.prod(map(len, variants)) > MOST_VARIANTS:
@@ -371,7 +396,7 @@ class Compiler:
 
     def _segment_scope(self, line: Line, scope: str, terms: list[TemplateTerm]) -> tuple[str]:
         anchors = {term.anchor for term in terms}
-        if scope != "node":
+        if scope not in ("node", "before"):
             raise line.error(0, f"a template of segments cannot be '{scope}:'; 'edge:' stands alone.")
         if "" in anchors:
             raise line.error(
@@ -379,14 +404,20 @@ class Compiler:
             )
         if anchors >= {"i", "j"}:
             raise line.error(0, "the template has both i and j; expected one of them.")
-        return ("segment",)
+        if (scope == "before" or anchors & OF_PREVIOUS) and anchors & {"i", "j"}:
+            raise line.error(0, "the template looks at two segments and inside one; expected either.")
+        if scope == "before" and (not anchors or anchors & OF_PREVIOUS):
+            raise line.error(
+                0, "'before:' is for what follows a segment: expected places such as b, e or b..e."
+            )
+        return ("before" if scope == "before" else "segment",)
 
     def _column(self, term: TemplateTerm, line: Line) -> str:
         return self.columns.named(term.column, line, term.column_at) if term.column else ""
 
     def _add(self, line: Line, scope: str, values: tuple[_Variant, ...]) -> None:
         head = "/".join(value.name for value in values)
-        marked = f"{scope}:{head}" if scope == "edge" or not values else head
+        marked = f"{scope}:{head}" if scope in ("edge", "before") or not values else head
         if marked in self._given:
             raise line.error(0, f"'{marked}' is already given by line {self._given[marked].number}.")
         self._given[marked] = line
@@ -419,7 +450,7 @@ def parse_templates(
     declare(text, file, folder or Path(), builder)
     compiler, left_out = Compiler(columns, builder), []
     for line in template_lines(text, file, builder):
-        scanner = Scanner(line, builder.lists, clusters=builder.clusters)
+        scanner = Scanner(line, builder.lists, word_files=builder.word_files)
         scope, terms = scanner.scope(), scanner.terms()
         if skip_missing and any(term.column and not columns.find(term.column) for term in terms):
             left_out.append(line.text.strip())

@@ -7,7 +7,7 @@ r"""Templates over the configurations of a parser (`--structure trees`), a templ
     s0.head.pos               of the head, as far as the system knows it early (arc-eager)
     s0.left.label             the label of the arc to the leftmost child
     suffix(3)(s0.word)        functions of columns are those of docs/features.md
-    cluster(*,6)(s0.word)     one template for each table of clusters
+    cluster(*,6)(s0.word)     one template for each table of clusters; lexicon(*)(s0.word): each lexicon
     distance(s0,q0)           how far apart: 1, 2, 3, 4, 5-6, 7-10, 11+
     valency(s0,left)          how many children on this side: 0 … 6+
     labels(s0,left)           the set of their labels
@@ -18,12 +18,12 @@ Where there is no such token the value is `_none`. If an attribute is absent the
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from marginalia.errors import SettingsError
 from marginalia.features.declarations import declare, template_lines
-from marginalia.features.program import Attribute, ProgramBuilder, TemplateProgram, Value
+from marginalia.features.program import Attribute, ProgramBuilder, TemplateProgram, Value, WordFile
 from marginalia.features.reading import Columns, Line, nearest
 from marginalia.features.templates import Scanner
 
@@ -51,9 +51,9 @@ class TreeScanner(Scanner):
     """Reads the values of one line: (name, attribute or None, place) of each variant."""
 
     def __init__(
-        self, line: Line, columns: Columns, lists: Collection[str], clusters: Collection[str], skip: bool
+        self, line: Line, columns: Columns, lists: Collection[str], files: Mapping[str, WordFile], skip: bool
     ) -> None:
-        super().__init__(line, lists, (), clusters)
+        super().__init__(line, lists, (), files)
         self._known, self._skip = columns, skip
 
     def values(self) -> list[list[tuple[str, Attribute | None, str]]]:
@@ -137,7 +137,7 @@ def parse_tree_templates(
     left_out = []
     for line in template_lines(text, file, builder):
         try:
-            variants = TreeScanner(line, columns, builder.lists, builder.clusters, skip_missing).values()
+            variants = TreeScanner(line, columns, builder.lists, builder.word_files, skip_missing).values()
         except _Missing:
             left_out.append(line.text.strip())
             continue

@@ -1,21 +1,26 @@
-"""Templates over every list or all clusters: `list(*)(word)[0]` is a template for each list there is."""
+"""Templates over every list, clusters, lexicon: `list(*)(word)[0]` is a template for each list there is."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 
+from marginalia.features.program import WordFile
 from marginalia.features.reading import Line
 
 _EVERY_LIST = re.compile(r"(?<![\w-])((?:elsewhere-)?list)\(\s*\*\s*(\))")
 _EVERY_CLUSTERS = re.compile(r"(?<![\w-])(cluster)\(\s*\*\s*(,)")
+_EVERY_LEXICON = re.compile(r"(?<![\w-])(lexicon)\(\s*\*\s*([,)])")
 
 
-def expanded(line: Line, lists: Collection[str], clusters: Collection[str]) -> Iterator[Line]:
+def expanded(line: Line, lists: Collection[str], files: Mapping[str, WordFile]) -> Iterator[Line]:
     """The lines that a line stands for: in each of them `*` is one name throughout."""
     texts = [line.text]
-    for every, names in ((_EVERY_LIST, lists), (_EVERY_CLUSTERS, clusters)):
+    clusters = [name for name, file in files.items() if not file.labels]
+    lexicons = [name for name, file in files.items() if file.labels]
+    every_one = (_EVERY_LIST, lists), (_EVERY_CLUSTERS, clusters), (_EVERY_LEXICON, lexicons)
+    for every, names in every_one:
         if every.search(line.text):
             texts = [every.sub(_named(name), text) for text in texts for name in names]
     return (replace(line, text=text) for text in texts)

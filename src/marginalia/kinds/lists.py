@@ -77,7 +77,7 @@ class ListReader(ExampleReader):
         """All of them are for tokens."""
         if any(chosen.values()):
             raise SettingsError(
-                "tasks, lists, clusters and dictionaries are for tokens, which candidates have not."
+                "tasks, lists, clusters, lexicons and dictionaries are for tokens, which candidates have not."
             )
 
     def check_data(self, data: DataSettings) -> DataSettings:

@@ -28,7 +28,7 @@ class Reading(NamedTuple):
 
 class TablesOfWords(NamedTuple):
     """Lists of phrases by name (files), the templates that look at them, and the labels of a dictionary; the
-    same of word clusters, and how words are looked up in them."""
+    same of word clusters, with how words are looked up in them, and of lexicons."""
 
     lists: Mapping[str, str]
     list_templates: str
@@ -36,6 +36,8 @@ class TablesOfWords(NamedTuple):
     clusters: Mapping[str, str]
     cluster_templates: str
     cluster_case: str
+    lexicons: Mapping[str, str]
+    lexicon_templates: str
 
 
 class ExampleReader(ABC):
@@ -82,7 +84,8 @@ class ExampleReader(ABC):
         """The templates of a set or a file, for the columns of training data."""
 
     def check_chosen(self, chosen: Mapping[str, object]) -> None:  # noqa: B027
-        """An error for what was chosen of task, lists, clusters, dictionary and is not for such examples."""
+        """An error for what was chosen of task, lists, clusters, lexicons, dictionary and is not for such
+        examples."""
 
     def check_data(self, data: DataSettings) -> DataSettings:
         """The settings of the data as they are meant; an error for those that make no sense."""

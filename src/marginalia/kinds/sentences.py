@@ -88,7 +88,7 @@ class SentenceReader(ExampleReader):
         return {name: [row[i] for row in rows] for i, name in enumerate(columns)}
 
     def load_features(self, name: str, source: DataSource, tables: TablesOfWords) -> TemplateProgram:
-        """With templates that look at phrase lists and clusters."""
+        """With templates that look at phrase lists, clusters and lexicons."""
         from marginalia.features.loading import load_features
 
         return load_features(name, source.layout.columns, source.layout.label, *tables)

@@ -53,14 +53,14 @@ class TreebankReader(SentenceReader):
         return replace(found, columns=(*found.columns, HEAD))
 
     def load_features(self, name: str, source: DataSource, tables: TablesOfWords) -> TemplateProgram:
-        """Over configurations; lists and clusters are looked at by templates that name them."""
-        from marginalia.features.clusters import cluster_files
+        """Over configurations; lists, clusters and lexicons are looked at by templates that name them."""
+        from marginalia.features.clusters import word_files
         from marginalia.features.tree_templates import load_tree_features
 
         layout = source.layout
         columns = tuple(column for column in layout.columns if column != HEAD)
-        files = cluster_files(tables.clusters, tables.cluster_case)
-        onto = TemplateProgram((), (), lists=dict(tables.lists), clusters=files)
+        files = word_files(tables.clusters, tables.lexicons, tables.cluster_case)
+        onto = TemplateProgram((), (), lists=dict(tables.lists), word_files=files)
         return load_tree_features(name, columns, layout.label, onto)
 
     def check_chosen(self, chosen: Mapping[str, object]) -> None:

@@ -17,7 +17,8 @@ from marginalia.learn.calibration import calibrated
 from marginalia.learn.correcting import corrected
 from marginalia.learn.correction_report import CorrectionReport, report_correction
 from marginalia.learn.preparing import prepare
-from marginalia.learn.recipe import TASKS, GlobalChoice, recipe_of, recipe_with
+from marginalia.learn.recipe import TASKS, GlobalChoice, Recipe, recipe_of, recipe_with
+from marginalia.learn.self_training import Unlabelled, prepare_self_training
 from marginalia.learn.training import Progress, Training
 from marginalia.model import SavedModel
 
@@ -38,6 +39,7 @@ def train(
     options: Mapping[str, Any] | None = None,
     lists: Mapping[str, str] | None = None,
     clusters: Mapping[str, str] | None = None,
+    lexicons: Mapping[str, str] | None = None,
     dictionary: Dictionary | str | os.PathLike[str] | Mapping[Any, Any] | None = None,
     global_features: str | os.PathLike[str] | None = None,
     global_functions: Sequence[str] = (),
@@ -47,6 +49,7 @@ def train(
     start: TrainedModel | str | os.PathLike[str] | None = None,
     labels: Sequence[str] = (),
     sample_weights: Sequence[float] | None = None,
+    also_unlabelled: Unlabelled | None = None,
     on_progress: Callable[[Progress], object] | None = None,
     **settings: Any,
 ) -> Any:
@@ -54,12 +57,14 @@ def train(
     its attributes, as a list of strings or a dictionary.
 
     `task`, `structure`, `features` and `learner` are names (see the documentation), `features` may be a
-    template file. `lists` are files of phrases by name, `clusters` files of word clusters. `dictionary` has
-    phrases with labels, whose matches are features; in use, the model may be given another one.
+    template file. `lists` are files of phrases by name, `clusters` files of word clusters, `lexicons`
+    files of words with their labels (marginalia lexicon). `dictionary` has phrases with labels, whose matches
+    are features; in use, the model may be given another one.
     `global_features` (a set or a file), `global_functions` ("module:function") and `lowercase` (a word list)
     are for the learner nonlocal (docs/global-features.md). `start` is a model to begin with: its structure,
     features and labels are used. `labels` are known beforehand: the model can give them even if the data have
-    none such. `sample_weights` has a number for each example. `options` are those of the files' reader, such
+    none such. `sample_weights` has a number for each example. `also_unlabelled` is text to learn from, too
+    (docs/self-training.md). `options` are those of the files' reader, such
     as `{"separator": "\\t"}`. All other keywords are settings, as after `--set` on the command line.
 
     The task `ud` gives a `Pipeline` from treebanks in CoNLL-U; it knows `parts` and `spaces` besides
@@ -68,14 +73,11 @@ def train(
     if task == "ud":
         from marginalia.learn.pipeline.api import train_task
 
-        own: dict[str, Any] = {
-            "columns": columns,
-            "label": label,
-            "structure": structure,
-            "features": features,
-        }
-        own |= {"format": format, "options": options, "lists": lists, "clusters": clusters}
-        own |= {"dictionary": dictionary, "global_features": global_features, "lowercase": lowercase}
+        own: dict[str, Any] = {"columns": columns, "label": label, "structure": structure}
+        own |= {"features": features, "format": format, "options": options, "lists": lists}
+        own |= {"clusters": clusters, "lexicons": lexicons, "dictionary": dictionary}
+        own |= {"global_features": global_features, "lowercase": lowercase}
+        own |= {"also_unlabelled": also_unlabelled}
         return train_task(data, dev, own, start, seed, threads, on_progress, settings)
     begin = _start(start)
     recipe = recipe_with(
@@ -87,6 +89,7 @@ def train(
         seed=seed,
         lists=lists,
         clusters=clusters,
+        lexicons=lexicons,
         dictionary=None if dictionary is None else dictionary_of(dictionary),
         global_choice=GlobalChoice(
             None if global_features is None else os.fspath(global_features),
@@ -97,10 +100,17 @@ def train(
     )
     format = format or (TASKS[task].format if task is not None else None)
     source = DataSource(data, columns, label, format, options)
-    run = prepare(
-        source, dev, recipe, threads=threads, start=begin, sample_weights=sample_weights, labels=labels
-    )
-    return run.finish(on_progress)
+    more: dict[str, Any] = {"threads": threads, "start": begin, "labels": labels}
+    more["sample_weights"] = sample_weights
+    return _run(source, dev, recipe, also_unlabelled, more).finish(on_progress)
+
+
+def _run(
+    source: DataSource, dev: Data | None, recipe: Recipe, text: Unlabelled | None, more: dict[str, Any]
+) -> Training:
+    if text is not None:
+        return prepare_self_training(source, dev, recipe, text, **more)
+    return prepare(source, dev, recipe, **more)
 
 
 def _start(start: TrainedModel | str | os.PathLike[str] | None) -> SavedModel | None:

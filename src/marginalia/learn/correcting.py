@@ -33,10 +33,10 @@ from marginalia.kinds import kind_of
 from marginalia.learn.run import State, rows_of_cells
 from marginalia.learn.warm import WarmStart
 from marginalia.model import SavedModel, phrases_of
-from marginalia.model.clusters import clusters_of
 from marginalia.model.corrections import Changed, shown_tokens, with_correction
 from marginalia.model.freezing import frozen_arrays
 from marginalia.model.provenance import moved_provenance
+from marginalia.model.word_tables import word_tables_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -211,7 +211,7 @@ class _Teacher:
         warm.seed(self._index)
         self._known = len(self._index) + 1
         block = _packed(saved, examples)
-        extractor = kind.compile(saved.program, block.columns, phrases_of(saved), clusters_of(saved))
+        extractor = kind.compile(saved.program, block.columns, phrases_of(saved), word_tables_of(saved))
         extraction = kind.extraction(extractor, self._index, options)
         structure = kind.training(labels, saved.encoding, options, saved.program, extraction)
         kind.resume(structure, saved)

@@ -28,9 +28,9 @@ from marginalia.learn.preparing import PreparedFeatures, prepare
 from marginalia.learn.recipe import Recipe, on_same_data, stored_recipe
 from marginalia.learn.training import Training
 from marginalia.model import SavedModel
-from marginalia.model.clusters import tables_in
 from marginalia.model.container import checksum, container, mapped, read_arrays, read_header, write_file
 from marginalia.model.provenance import Arrays
+from marginalia.model.word_tables import tables_in
 
 _FORMAT = "marginalia-hypotheses"
 _DECISIVE = ("program", "structure", "learner", "settings", "seed", "scheme", "encoding", "history", "labels")
@@ -108,7 +108,7 @@ def cross_decode(
                 raise Stopped
         model = training.model()
         if set(model.saved.labels) - set(saved.labels):
-            raise _unknown_label(others, source.layout.label, base.labels)
+            raise _first_unknown(others, source.layout.label, base.labels)
         found = decode(model, parts[fold].blocks[0], k, saved.labels)
         kept.store(fold, {"ids": found.ids.astype(np.uint16), "scores": found.scores})
         return found
@@ -128,15 +128,20 @@ def decode(model: TrainedModel, block: Block, k: int, labels: Sequence[str]) -> 
     return Hypotheses(block, table[found.ids], found.scores)
 
 
-def _unknown_label(blocks: Iterable[Block], column: str, known: Collection[str]) -> DataError:
+def _first_unknown(blocks: Iterable[Block], column: str, known: Collection[str]) -> DataError:
     """The error for a label of the data that the base model does not know, where the first one stands."""
     for block in blocks:
         values, ids = block.table.distinct(block.index(column))
         for number, value in enumerate(values):
             if value not in known:
-                message = f"found the label {value}, which the base model does not know"
-                return block.error(message, int((ids == number).argmax()), column)
+                return unknown_label(block, column, int((ids == number).argmax()))
     return DataError("found labels that the base model does not know")
+
+
+def unknown_label(block: Block, column: str, token: int) -> DataError:
+    """The error for the label of a token that the base model does not know."""
+    [label] = block.table.column_slice(block.index(column), token, token + 1)
+    return block.error(f"found the label {label}, which the base model does not know", token, column)
 
 
 @dataclass(frozen=True, eq=False)

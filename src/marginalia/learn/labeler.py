@@ -34,6 +34,7 @@ _OWN = {
     "task": None,
     "lists": None,
     "clusters": None,
+    "lexicons": None,
     "dictionary": None,
     "seed": 1,
     "threads": 1,
@@ -66,6 +67,7 @@ class Labeler:
         task: str | None = None,
         lists: Mapping[str, str] | None = None,
         clusters: Mapping[str, str] | None = None,
+        lexicons: Mapping[str, str] | None = None,
         dictionary: Dictionary | str | os.PathLike[str] | Mapping[Any, Any] | None = None,
         seed: int = 1,
         threads: int = 1,
@@ -73,7 +75,8 @@ class Labeler:
         **more: Any,
     ) -> None:
         self.structure, self.features, self.learner, self.task = structure, features, learner, task
-        self.lists, self.clusters, self.dictionary = lists, clusters, dictionary
+        self.lists, self.clusters, self.lexicons = lists, clusters, lexicons
+        self.dictionary = dictionary
         self.seed, self.threads = seed, threads
         self.settings = settings
         self._more: tuple[str, ...] = ()

@@ -17,7 +17,7 @@ from marginalia.corpus.tokenizers import tokenizer_of
 from marginalia.decode.global_training import WholeExtraction, WholeTraining
 from marginalia.decode.structures import STRUCTURES, TrainingStructure
 from marginalia.errors import DataError, SettingsError
-from marginalia.features.clusters import load_clusters
+from marginalia.features.clusters import load_word_tables
 from marginalia.features.compiling import load_phrases
 from marginalia.features.documents import looks_at_documents, looks_at_first_labels
 from marginalia.features.loading import text_of_features
@@ -36,8 +36,8 @@ from marginalia.learn.training import Training, TrainingParts
 from marginalia.learn.tuning import TunedTraining, recipes_of
 from marginalia.learn.warm import WarmStart
 from marginalia.model import SavedModel, phrases_of
-from marginalia.model.clusters import clusters_of
 from marginalia.model.global_part import GlobalPart, global_column
+from marginalia.model.word_tables import word_tables_of
 
 if TYPE_CHECKING:
     from marginalia.learn.stages import Staged
@@ -63,9 +63,9 @@ def prepare(
     more |= {"labels": labels, "features": features}
     recipes = recipes_of(recipe, dev is not None)
     if len(recipes) > 1:
-        source = _training_source(source, recipe, start).loaded()
+        source = training_source(source, recipe, start).loaded()
         return TunedTraining(recipe, recipes, lambda one: prepare(source, dev, one, **more))
-    source = _training_source(source, recipe, start)
+    source = training_source(source, recipe, start)
     labels = labels or kind_of(recipe.structure).known_labels
     held_out, started = None if dev is None else source.like(dev), time.perf_counter()
     warm, first = None if start is None else WarmStart(start), None
@@ -79,6 +79,9 @@ def prepare(
     read = read_data(source, recipe, features.for_training(recipe, source.layout), warm, labels)
     recipe, notes = _fitted(recipe, features.program, read.coder)
     structure = _structure_of(recipe, features.program, read, global_part(recipe, source.layout))
+    if isinstance(structure, WholeTraining):
+        for data in filter(None, (source, held_out)):
+            structure.check(map(data.units, data.blocks()))
     if start is not None:
         STRUCTURES[recipe.structure].resume(structure, start)
     examples = TrainingSet(source, read, structure)
@@ -98,7 +101,7 @@ def prepare(
             program=features.program,
             phrases=features.phrases,
             global_part=global_part(recipe, source.layout),
-            clusters=features.clusters,
+            word_tables=features.word_tables,
             coder=read.coder,
             examples=examples,
             samples=samples,
@@ -114,7 +117,7 @@ def prepare(
     )
 
 
-def _training_source(source: DataSource, recipe: Recipe, start: SavedModel | None) -> DataSource:
+def training_source(source: DataSource, recipe: Recipe, start: SavedModel | None) -> DataSource:
     """The source, read as the recipe says, and with the columns and the label of a model to begin with."""
     data, reader = recipe.settings.data, kind_of(recipe.structure).reader
     if start is None:
@@ -136,21 +139,21 @@ def _training_source(source: DataSource, recipe: Recipe, start: SavedModel | Non
 
 @dataclass(frozen=True, eq=False)
 class PreparedFeatures:
-    """Templates with the phrases that they look for, and the clusters of words."""
+    """Templates with the phrases that they look for, and tables of words (clusters, lexicons)."""
 
     program: TemplateProgram
     phrases: dict[str, _core.PhraseSet]
-    clusters: dict[str, _core.WordClusters]
+    word_tables: dict[str, _core.WordTable]
 
     @classmethod
     def of(cls, start: SavedModel) -> PreparedFeatures:
         """Those of a model to begin with."""
-        return cls(start.program, phrases_of(start), clusters_of(start))
+        return cls(start.program, phrases_of(start), word_tables_of(start))
 
     def extraction(self, recipe: Recipe, layout: Layout) -> MakeExtraction:
         """How features are taken from data of a layout."""
         kind = STRUCTURES[recipe.structure]
-        compiled = kind.compile(self.program, layout.columns, self.phrases, self.clusters)
+        compiled = kind.compile(self.program, layout.columns, self.phrases, self.word_tables)
         options, part = recipe.settings.options, global_part(recipe, layout)
         if part is None:
             return lambda index: kind.extraction(compiled, index, options)
@@ -180,7 +183,7 @@ def _staged(
 
 
 def features_of(recipe: Recipe, source: DataSource) -> PreparedFeatures:
-    """Those that a recipe names, for the columns of a source, with their lists and clusters read."""
+    """Those that a recipe names, for the columns of a source, with the files read that they look at."""
     layout, structure = source.layout, STRUCTURES[recipe.structure]
     if layout.format in EXPLICIT_FORMATS:
         program = _explicit(recipe)
@@ -193,12 +196,14 @@ def features_of(recipe: Recipe, source: DataSource) -> PreparedFeatures:
             recipe.clusters,
             structure.cluster_templates,
             recipe.settings.features.cluster_case,
+            recipe.lexicons,
+            structure.lexicon_templates,
         )
         program = kind_of(recipe.structure).reader.load_features(recipe.features, source, tables)
     phrases = load_phrases(program)
     if recipe.dictionary is not None:
         phrases |= recipe.dictionary.lists(tokenizer_of(layout.format, layout.options))
-    return PreparedFeatures(program, phrases, load_clusters(program))
+    return PreparedFeatures(program, phrases, load_word_tables(program))
 
 
 def global_part(recipe: Recipe, layout: Layout) -> GlobalPart | None:
@@ -228,11 +233,11 @@ def _structure_of(
 
 def _explicit(recipe: Recipe) -> TemplateProgram:
     """The features are those of the data; others that were asked for are refused."""
-    tables = recipe.lists or recipe.clusters or recipe.dictionary
+    tables = recipe.lists or recipe.clusters or recipe.lexicons or recipe.dictionary
     if recipe.own_features and (recipe.features != ATTRIBUTES or tables):
         raise SettingsError(
             f"features: found '{recipe.features}', but the data have explicit attributes, which are "
-            "the features: choose no task, features, lists, clusters or dictionary."
+            "the features: choose no task, features, lists, clusters, lexicons or dictionary."
         )
     return EXPLICIT
 
@@ -275,6 +280,8 @@ def _notes_of(recipe: Recipe, coder: LabelCoder, threads: int, start: SavedModel
     learner = recipe.settings.learner
     if isinstance(learner, RegulariserSettings) and learner.parallel == "mix" and threads == 1:
         yield "parallel=mix needs --threads of at least 2: there is one model"
+    if start is not None and isinstance(learner, RegulariserSettings) and learner.bpm_init:
+        yield f"bpm-init={learner.bpm_init} has no effect: training begins with the weights of a model"
     if coder.repaired:
         yield f"repaired {coder.repaired} labels that {coder.scheme} does not allow"
     if start is not None and (added := coder.labels[len(start.labels) :]):

@@ -86,6 +86,7 @@ class Recipe:
     seed: int
     lists: Mapping[str, str]
     clusters: Mapping[str, str]
+    lexicons: Mapping[str, str]
     settings: RunSettings
     own_features: bool = False  # were they chosen, or are they the usual ones?
     dictionary: Dictionary | None = None
@@ -119,6 +120,7 @@ def make_recipe(
     seed: int = 1,
     lists: Mapping[str, str] | None = None,
     clusters: Mapping[str, str] | None = None,
+    lexicons: Mapping[str, str] | None = None,
     dictionary: Dictionary | None = None,
     global_choice: GlobalChoice | None = None,
     settings: Mapping[str, object] | None = None,
@@ -130,12 +132,12 @@ def make_recipe(
     if dictionary is not None and not dictionary:
         raise SettingsError("dictionary: there is no phrase in it.")
     resolved = _resolved(structure, learner, chosen.settings | dict(settings or {}))
-    tables = {"lists": lists, "clusters": clusters, "dictionary": dictionary}
+    tables = {"lists": lists, "clusters": clusters, "lexicons": lexicons, "dictionary": dictionary}
     kind_of(structure).reader.check_chosen({"task": task, **tables})
     own = bool(features or task or any(tables.values()))
     features = features or STRUCTURES[structure].features or chosen.features
     whole = (global_choice or GlobalChoice()).loaded(learner)
-    files = dict(lists or {}), dict(clusters or {})
+    files = dict(lists or {}), dict(clusters or {}), dict(lexicons or {})
     return Recipe(structure, features, learner, seed, *files, resolved, own, dictionary, whole)
 
 
@@ -225,13 +227,14 @@ def recipe_with(
     seed: int = 1,
     lists: Mapping[str, str] | None = None,
     clusters: Mapping[str, str] | None = None,
+    lexicons: Mapping[str, str] | None = None,
     dictionary: Dictionary | None = None,
     global_choice: GlobalChoice | None = None,
     settings: Mapping[str, Any],
 ) -> Recipe:
     """The recipe of a run that may begin with a model: what the user gave, and what the model brings."""
     own: dict[str, Any] = {"features": features, "lists": lists, "clusters": clusters}
-    own["dictionary"] = dictionary
+    own |= {"lexicons": lexicons, "dictionary": dictionary}
     if structure is None:
         structure = start.structure if start is not None else "chain"
     if start is not None:

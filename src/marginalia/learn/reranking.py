@@ -29,7 +29,7 @@ from marginalia.errors import SettingsError
 from marginalia.features.global_features import GlobalFeatures, load_global_features, mention_labels
 from marginalia.kinds import kind_of
 from marginalia.learn.api import source_for
-from marginalia.learn.cross_decoding import Hypotheses, OnProgress, cross_decode, decode
+from marginalia.learn.cross_decoding import Hypotheses, OnProgress, cross_decode, decode, unknown_label
 from marginalia.learn.preparing import prepare
 from marginalia.learn.recipe import Recipe, make_recipe
 from marginalia.learn.training import Training
@@ -107,11 +107,15 @@ class Reranking:
             stop=stop,
         )
 
-    def check(self, data: Data) -> None:
-        """Read held-out data once: what is wrong with them is to be known before anything is trained."""
-        if data:
-            for block in self._source(data).blocks():
-                self._gold(block)
+    def check(self, data: Data) -> str | None:
+        """Read held-out data once: what is wrong with them is to be known before anything is trained. Where
+        the first label stands that the base model does not know, if there is one."""
+        unknown = None
+        for block in self._source(data).blocks() if data else ():
+            wrong = np.flatnonzero(self._gold(block) < 0)
+            if wrong.size and unknown is None:
+                unknown = str(unknown_label(block, self._base.saved.label, int(wrong[0])))
+        return unknown
 
     def dev_hypotheses(self, data: Data) -> list[Hypotheses]:
         """Those of held-out data, by the base model itself."""

@@ -26,8 +26,8 @@ from marginalia.learn.preparing import PreparedFeatures, prepare
 from marginalia.learn.recipe import GlobalChoice, Recipe, recipe_beside
 from marginalia.learn.training import Training
 from marginalia.model import SavedModel, phrases_of
-from marginalia.model.clusters import clusters_of
 from marginalia.model.global_part import GlobalPart, base_arrays
+from marginalia.model.word_tables import word_tables_of
 
 
 def retraining_recipe(
@@ -91,7 +91,9 @@ class _ListedFeatures(PreparedFeatures):
         cls, saved: SavedModel, train: Sequence[Hypotheses], held_out: Sequence[Hypotheses]
     ) -> _ListedFeatures:
         """Those of a base model."""
-        return cls(saved.program, phrases_of(saved), clusters_of(saved), len(saved.labels), train, held_out)
+        return cls(
+            saved.program, phrases_of(saved), word_tables_of(saved), len(saved.labels), train, held_out
+        )
 
     def extraction(self, recipe: Recipe, layout: Layout) -> MakeExtraction:
         """How held-out data become examples."""
@@ -103,7 +105,7 @@ class _ListedFeatures(PreparedFeatures):
 
     @property
     def _plain(self) -> PreparedFeatures:
-        return PreparedFeatures(self.program, self.phrases, self.clusters)
+        return PreparedFeatures(self.program, self.phrases, self.word_tables)
 
     def _listed(self, make: Any, lists: Sequence[Hypotheses]) -> MakeExtraction:
         return lambda index: _ListedExtraction(make(index), lists, self.labels)

@@ -29,10 +29,10 @@ from marginalia.learn.run import Counts, LearnerRun, Order, Round, RunContext, T
 from marginalia.learn.samples import SampleWeights
 from marginalia.learn.warm import state_arrays
 from marginalia.model import SavedModel
-from marginalia.model.clusters import cluster_arrays
 from marginalia.model.first_part import with_first
 from marginalia.model.freezing import frozen_arrays
 from marginalia.model.global_part import GlobalPart, global_arrays
+from marginalia.model.word_tables import word_table_arrays
 
 S = TypeVar("S", bound=Settings)
 
@@ -75,7 +75,7 @@ class TrainingParts:
     program: TemplateProgram
     phrases: Mapping[str, _core.PhraseSet]
     global_part: GlobalPart | None
-    clusters: Mapping[str, _core.WordClusters]
+    word_tables: Mapping[str, _core.WordTable]
     coder: LabelCoder
     examples: TrainingSet
     samples: SampleWeights
@@ -181,7 +181,7 @@ class Training:
         part = self._parts.global_part
         if part is not None:
             arrays |= global_arrays(rows, self.data.index, part)
-        arrays |= cluster_arrays(self._parts.clusters)
+        arrays |= word_table_arrays(self._parts.word_tables)
         arrays |= STRUCTURES[self.recipe.structure].arrays(self._setup.structure)
         if self.recipe.settings.data.state:
             arrays |= state_arrays(self._run, self.data.index, self._passes, self._setup.structure.grows)

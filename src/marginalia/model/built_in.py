@@ -36,7 +36,7 @@ def model_path(name: str | os.PathLike[str]) -> str:
     """Where a model is: the file of this path if there is one, else the built-in model of this name, else the
     path as it is."""
     path = os.fspath(name)
-    if not os.path.exists(path) and path in built_in_names():
+    if not os.path.isfile(path) and path in built_in_names():
         return str(FOLDER / f"{path}.mg")
     return path
 

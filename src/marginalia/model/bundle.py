@@ -16,11 +16,21 @@ import numpy as np
 
 from marginalia.errors import ModelError
 from marginalia.model.container import checksum, container, write_file
-from marginalia.model.file import BUNDLE_VERSION, FORMAT, Opened, open_bytes, open_file
+from marginalia.model.file import (
+    BUNDLE_VERSION,
+    FORMAT,
+    PACKED_BUNDLE_VERSION,
+    Opened,
+    loaded_model,
+    open_bytes,
+    open_file,
+)
+from marginalia.model.packing import packed_arrays, packed_lines, packed_text, unpacked_lines, unpacked_text
 from marginalia.model.provenance import Arrays
 from marginalia.model.saved import SavedModel
 
 _TABLE = "table."
+_PARTS = "parts"
 _NAMES = ("names", "name_end")
 
 
@@ -55,23 +65,21 @@ class Bundle:
         write_file(path, self._file())
 
     def _file(self) -> list[bytes | memoryview]:
-        described = {
-            "bundle": self.about,
-            "parts": [[name, part.metadata()] for name, part in self.parts.items()],
-            "tables": list(self.tables),
-        }
+        described = {"bundle": self.about, "parts": list(self.parts), "tables": list(self.tables)}
         description = json.dumps(described, ensure_ascii=False, sort_keys=True)
         arrays = {
             f"{name}/{array}": np.ascontiguousarray(values)
             for name, part in self.parts.items()
-            for array, values in part.arrays.items()
+            for array, values in packed_arrays(part).items()
         }
+        parts = [part.metadata() for part in self.parts.values()]
+        arrays[_PARTS] = packed_text(json.dumps(parts, ensure_ascii=False, sort_keys=True))
         for name, lines in self.tables.items():
-            arrays[_TABLE + name] = np.frombuffer("\n".join(lines).encode(), np.uint8)
+            arrays[_TABLE + name] = packed_lines(lines)
         arrays = dict(sorted(arrays.items()))
         metadata = {
             "format": FORMAT,
-            "format_version": str(BUNDLE_VERSION),
+            "format_version": str(PACKED_BUNDLE_VERSION),
             "checksum": checksum(description, arrays),
             "model": description,
         }
@@ -101,13 +109,22 @@ class Bundle:
             if not isinstance(about, dict) or not isinstance(listed, list) or not isinstance(tables, list):
                 raise TypeError("parts are of a wrong kind")
             parts = {}
-            for name, metadata in listed:
-                parts[_checked(name)] = SavedModel.from_metadata(metadata, _arrays_of(name, opened.arrays))
-            lines = {_checked(name): _lines(opened.arrays[_TABLE + name]) for name in tables}
+            for name, metadata in _described_parts(opened, listed):
+                parts[_checked(name)] = loaded_model(metadata, _arrays_of(name, opened.arrays))
+            read = _lines if opened.version == BUNDLE_VERSION else unpacked_lines
+            lines = {_checked(name): read(opened.arrays[_TABLE + name]) for name in tables}
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             what = f"{error} is missing" if isinstance(error, KeyError) else error
             raise ModelError(f"the model's description is damaged: {what}") from error
         return cls(parts, lines, about)
+
+
+def _described_parts(opened: Opened, listed: list[Any]) -> list[Any]:
+    """The names of parts with their descriptions, which older files have in their own."""
+    if opened.version == BUNDLE_VERSION:
+        return listed
+    found = json.loads(unpacked_text(opened.arrays[_PARTS]))
+    return list(zip(listed, found, strict=True))
 
 
 def _checked(name: object) -> str:

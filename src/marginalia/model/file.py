@@ -13,25 +13,31 @@ import numpy as np
 
 from marginalia.errors import ModelError
 from marginalia.model.container import checksum, container, mapped, read_arrays, read_header, write_file
+from marginalia.model.packing import packed_arrays, unpacked_arrays
 from marginalia.model.provenance import Arrays
 from marginalia.model.saved import SavedModel
 
 FORMAT = "marginalia"
 VERSION = 2  # 2: votes, locally normalised models, learning states
-SHRUNK_VERSION = 3  # 3: short keys, weights of 16 and 8 bits; written for shrunk models only
+# 3: short keys, weights of 16 and 8 bits, not packed; no longer written
 GLOBAL_VERSION = 4  # 4: global features; written for models that have them only
 STAGES_VERSION = 5  # 5: a first model inside; written for models of two stages only
-BUNDLE_VERSION = 6  # 6: several models, the parts of a pipeline (model/bundle.py)
-_READABLE = ("1", "2", "3", "4", "5", "6")
+BUNDLE_VERSION = 6  # 6: several models, the parts of a pipeline (model/bundle.py); no longer written
+PACKED_VERSION = 7  # 7: packed weights (model/packing.py); written for shrunk models only
+PACKED_BUNDLE_VERSION = 8  # 8: several models, with packed weights and texts
+_BUNDLES = (BUNDLE_VERSION, PACKED_BUNDLE_VERSION)
+_READABLE = ("1", "2", "3", "4", "5", "6", "7", "8")
 
 
 def version_of(model: SavedModel) -> int:
     """The format version that a model is written in: the lowest that can hold it."""
+    if model.is_shrunk:
+        return PACKED_VERSION
     if model.first:
         return STAGES_VERSION
     if model.global_features:
         return GLOBAL_VERSION
-    return SHRUNK_VERSION if model.is_shrunk else VERSION
+    return VERSION
 
 
 def to_bytes(model: SavedModel) -> bytes:
@@ -42,7 +48,7 @@ def to_bytes(model: SavedModel) -> bytes:
 def _parts(model: SavedModel) -> list[bytes | memoryview]:
     """What a file consists of, without a copy of the arrays."""
     description = json.dumps(model.metadata(), ensure_ascii=False, sort_keys=True)
-    arrays = {name: np.ascontiguousarray(array) for name, array in sorted(model.arrays.items())}
+    arrays = {name: np.ascontiguousarray(array) for name, array in sorted(packed_arrays(model).items())}
     metadata = {
         "format": FORMAT,
         "format_version": str(version_of(model)),
@@ -67,7 +73,7 @@ class Opened(NamedTuple):
     @property
     def is_bundle(self) -> bool:
         """Whether it holds the parts of a pipeline, not one model."""
-        return self.version == BUNDLE_VERSION
+        return self.version in _BUNDLES
 
 
 def load(path: str | os.PathLike[str]) -> SavedModel:
@@ -88,7 +94,16 @@ def saved_model(opened: Opened) -> SavedModel:
     """The model of an opened file."""
     if opened.is_bundle:
         raise ModelError("this is a pipeline of several models, expected a file of one model.")
-    return SavedModel.from_metadata(opened.description, opened.arrays)
+    return loaded_model(opened.description, opened.arrays)
+
+
+def loaded_model(metadata: dict[str, Any], arrays: Arrays) -> SavedModel:
+    """The model of a description and of the arrays of a file, packed or not."""
+    try:
+        arrays = unpacked_arrays(arrays, metadata.get("row_width") or len(metadata["labels"]))
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise ModelError(f"the model's weights are damaged: {error}") from error
+    return SavedModel.from_metadata(metadata, arrays)
 
 
 def open_file(path: str | os.PathLike[str]) -> Opened:
@@ -103,7 +118,7 @@ def open_file(path: str | os.PathLike[str]) -> Opened:
 def is_bundle(path: str | os.PathLike[str]) -> bool:
     """Whether a file is a bundle, by its header alone."""
     metadata, _, _ = read_header(mapped(path))
-    return metadata.get("format_version") == str(BUNDLE_VERSION)
+    return metadata.get("format_version") in [str(version) for version in _BUNDLES]
 
 
 def open_bytes(data: bytes | memoryview) -> Opened:

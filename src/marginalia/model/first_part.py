@@ -6,9 +6,9 @@ import json
 from dataclasses import replace
 
 from marginalia.errors import ModelError
-from marginalia.model.clusters import tables_in
 from marginalia.model.provenance import Arrays
 from marginalia.model.saved import SavedModel
+from marginalia.model.word_tables import tables_in
 
 PREFIX = "first."
 _NAMES = ("names", "name_end")

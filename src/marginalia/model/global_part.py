@@ -149,13 +149,22 @@ def weights_of_base(arrays: Arrays) -> Arrays:
 
 
 def global_weights(arrays: Arrays) -> list[tuple[str, float]]:
-    """Global features by name with their weights, the greatest first; `#key` without names."""
+    """Global features by name with their weights, the greatest first."""
+    if f"{PREFIX}weights" not in arrays:
+        return []
+    weights = arrays[f"{PREFIX}weights"].tolist()
+    named = zip(global_names(arrays), weights, strict=True)
+    return sorted(named, key=lambda one: (-abs(one[1]), one[0]))
+
+
+def global_names(arrays: Arrays) -> list[str]:
+    """The names of global features in the order of their weights; `#key` without names."""
     if f"{PREFIX}keys" not in arrays:
         return []
-    keys, weights = arrays[f"{PREFIX}keys"].tolist(), arrays[f"{PREFIX}weights"].tolist()
+    keys = arrays[f"{PREFIX}keys"].tolist()
     names = [f"#{key:016x}" for key in keys]
     if f"{PREFIX}names" in arrays:
         text, ends = arrays[f"{PREFIX}names"].tobytes(), arrays[f"{PREFIX}name_end"].tolist()
         bounds = zip([0, *ends[:-1]], ends, strict=True)
         names = [text[begin:end].decode("utf-8", "replace") for begin, end in bounds]
-    return sorted(zip(names, weights, strict=True), key=lambda one: (-abs(one[1]), one[0]))
+    return names

@@ -19,6 +19,7 @@ from marginalia.model.provenance import Arrays, check_provenance
 
 S = TypeVar("S", bound=Settings)
 LEAST_TEMPERATURE, MOST_TEMPERATURE = 1e-6, 1e12
+LEVELS = 127  # weights of 8 bits tell apart on each side of zero
 BLOCK = 64  # slots that share a base in shrunk models, as kBlock in core/weights/frozen.hpp
 
 

@@ -1,16 +1,17 @@
 r"""A model's weights as a table that people can edit: tab-separated lines of kind, feature, labels, weight.
 
-Kinds are `start`, `end`, `transition` and `trigram` (of labels alone), `feature` (seen with a label) and
-`edge` (seen with two). Labels stand with blanks between them; `^` is what stands before a sentence. Tabs,
-line breaks and backslashes are written `\t`, `\n`, `\r` and `\\`, blanks in labels `\s`, a label `^` `\^`.
+Kinds are `start`, `end`, `transition` and `trigram` (of labels alone), `feature` (seen with a label), `edge`
+(seen with two) and `global` (of whole outputs). Labels stand with blanks between them; `^` is what stands
+before a sentence. Tabs, line breaks and backslashes are written `\t`, `\n`, `\r` and `\\`, blanks in labels
+`\s`, a label `^` `\^`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import NoReturn
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NoReturn, TypeVar
 
 import numpy as np
 
@@ -20,20 +21,23 @@ from marginalia.corpus.streams import Source, name_of, read_lines
 from marginalia.errors import DataError, ModelError
 from marginalia.features.compiling import extracted, has_ends, has_label_bigram
 from marginalia.features.program import TemplateProgram
-from marginalia.model.clusters import tables_in
 from marginalia.model.constants import KINDS as CONSTANTS
 from marginalia.model.constants import ChainSettings, constant_at, constant_count, constant_place
 from marginalia.model.freezing import Cells, Features, built_arrays
+from marginalia.model.global_part import PREFIX, global_names
 from marginalia.model.provenance import Arrays
 from marginalia.model.saved import SavedModel
+from marginalia.model.word_tables import tables_in
 
 HEADER = ("kind", "feature", "labels", "weight")
-_LABELS = {**CONSTANTS, "feature": 1, "edge": 2}
+_GLOBAL = "global"
+_LABELS = {**CONSTANTS, "feature": 1, "edge": 2, _GLOBAL: 0}
 _ESCAPES = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
 _PLAIN = {"t": "\t", "n": "\n", "r": "\r", "s": " ", "\\": "\\", "^": "^"}
 _BEFORE = "^"
 _KEY = re.compile(r"#([0-9a-f]{16})")
 
+T = TypeVar("T")
 Place = tuple[int, int]
 """The key of a feature (0: the constants), and an output."""
 
@@ -53,6 +57,14 @@ def weight_lines(saved: SavedModel) -> Iterator[str]:
             if weight:
                 ids = divmod(int(output), saved.width) if edge else (int(output),)
                 yield _line("edge" if edge else "feature", name, [labels[i] for i in ids], weight)
+    for name, weight in sorted(_global_weights(saved).items()):
+        yield _line(_GLOBAL, name, [], weight)
+
+
+def _global_weights(saved: SavedModel) -> dict[str, np.float32]:
+    """Those of global features that are not zero, by name."""
+    weights = saved.arrays.get(f"{PREFIX}weights", ())
+    return {name: weight for name, weight in zip(global_names(saved.arrays), weights, strict=True) if weight}
 
 
 def feature_of(saved: SavedModel, row: int) -> str:
@@ -80,6 +92,7 @@ class _Table:
     weights: dict[Place, np.float32]
     names: dict[int, str]
     edges: dict[int, bool]
+    global_weights: dict[str, np.float32] = field(default_factory=dict)
 
 
 def with_weights(saved: SavedModel, source: Source) -> SavedModel:
@@ -88,20 +101,28 @@ def with_weights(saved: SavedModel, source: Source) -> SavedModel:
     The table may lack weights, and have new ones: of new features too, if some template could have made
     them. What was kept to continue training or to tell where weights come from is left out then.
     """
-    if "vote_steps" in saved.arrays:
+    if "vote_steps" in saved.arrays or f"{PREFIX}vote_steps" in saved.arrays:
         raise ModelError("the versions of the model's weights vote: its weights cannot be edited.")
     if saved.is_shrunk:
         raise ModelError("the model is shrunk: its weights cannot be edited; edit it first, then shrink it.")
     table = _Reader(saved, source).read()
-    old = _places(saved)
     new = {place: weight for place, weight in table.weights.items() if weight}
-    changed = sum(bool(place in old and old[place] != weight) for place, weight in new.items())
-    counts = {"changed": changed, "added": len(new.keys() - old), "removed": len(old.keys() - new)}
+    new_global = {name: weight for name, weight in table.global_weights.items() if weight}
+    local, whole = _changes(_places(saved), new), _changes(_global_weights(saved), new_global)
+    counts = {what: count + whole[what] for what, count in local.items()}
     if not any(counts.values()):
         return saved
-    kept = {n: a for n, a in saved.arrays.items() if n.startswith("global.")} | tables_in(saved.arrays)
+    kept = {n: a for n, a in saved.arrays.items() if n.startswith(PREFIX)} | tables_in(saved.arrays)
+    if kept_names := global_names(saved.arrays):
+        kept[f"{PREFIX}weights"] = np.array([new_global.get(name, 0) for name in kept_names], np.float32)
     edited = rebuilt(saved, new, table.names, table.edges) | kept
     return replace(saved, arrays=edited, files=[], edits=[*saved.edits, counts], corrections=[])
+
+
+def _changes(old: Mapping[T, np.float32], new: Mapping[T, np.float32]) -> dict[str, int]:
+    """How many weights a table changes, and in what way."""
+    changed = sum(bool(place in old and old[place] != weight) for place, weight in new.items())
+    return {"changed": changed, "added": len(new.keys() - old), "removed": len(old.keys() - new)}
 
 
 def _places(saved: SavedModel) -> dict[Place, np.float32]:
@@ -147,6 +168,7 @@ class _Reader:
         keys = saved.arrays["keys"].tolist()
         self._known = {keys[row]: saved.is_edge(row) for row in rows}
         self._forms = {edge: forms_of(saved.program, edge) for edge in (False, True)}
+        self._global_names = set(global_names(saved.arrays))
         self._table = _Table({}, {}, dict(self._known))
         self._line, self._fields = 0, [""]
 
@@ -171,17 +193,28 @@ class _Reader:
         if kind not in _LABELS:
             self._refuse(0, f"unknown kind '{kind}'. {suggestion(kind, list(_LABELS))}")
         ids = self._labels(kind)
+        if kind == _GLOBAL:
+            self._take_global()
+            return
         place = self._constant(kind, ids) if kind in CONSTANTS else self._feature(kind == "edge", ids)
         if place in self._table.weights:
             self._refuse(0, "found a second line of this weight, expected one")
         self._table.weights[place] = self._weight()
+
+    def _take_global(self) -> None:
+        name = self._plain(1, self._fields[1])
+        if name not in self._global_names:
+            self._refuse(1, f"found the global feature '{name}', expected one that the model has a weight of")
+        if name in self._table.global_weights:
+            self._refuse(0, "found a second line of this weight, expected one")
+        self._table.global_weights[name] = self._weight()
 
     def _refuse(self, field: int, message: str) -> NoReturn:
         column = sum(len(text) + 1 for text in self._fields[:field]) + 1
         raise DataError(message, file=name_of(self._source), line=self._line, column=column)
 
     def _labels(self, kind: str) -> list[int]:
-        given = self._fields[2].split(" ")
+        given = self._fields[2].split(" ") if self._fields[2] else []
         if len(given) != _LABELS[kind]:
             self._refuse(2, f"found {len(given)} labels, expected {_LABELS[kind]} for {kind}")
         ids = []

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from marginalia.corpus.conllu import set_key
 from marginalia.corpus.document import ParsedSentence
-from marginalia.corpus.words import Word
+from marginalia.corpus.words import CONFIDENCE, Word, written_confidence
 from marginalia.decode.pipeline.lemmas import Lemmatizer
 from marginalia.decode.pipeline.parts import (
     EMPTY,
@@ -60,8 +60,10 @@ class Annotator:
         found += [name for name in TAG_COLUMNS if name in tags]
         return (*found, *(("head", "deprel") if self.parser is not None else ()))
 
-    def annotate(self, sentences: Sequence[ParsedSentence], given: frozenset[str]) -> None:
-        """Give the words all that is not given."""
+    def annotate(
+        self, sentences: Sequence[ParsedSentence], given: frozenset[str], confidence: bool = False
+    ) -> None:
+        """Give the words all that is not given; with `confidence` also how probable tags and arcs are."""
         if not sentences:
             return
         words = [word for sentence in sentences for word in sentence.words]
@@ -76,6 +78,8 @@ class Annotator:
             self._write_added(part, words, columns, lengths)
         if "trees" not in given:
             self._write_trees(words, columns, lengths)
+        if confidence:
+            self._write_confidence(words, columns, lengths, given)
 
     def tagged(self, words: Sequence[Word], lengths: Sequence[int], given: bool) -> Columns:
         """The columns of words up to their tags: predicted, or as they are."""
@@ -116,7 +120,7 @@ class Annotator:
         for part in self.tags:
             needed = {name: columns[name] for name in part.tagger.feature_columns}
             explained[part.name] = explain_label(part.tagger, needed, word.id - 1)
-        if self.parser is not None:
+        if self.parser is not None and len(words) > 1:  # a single word has one head only
             columns["lemma"] = [one.lemma for one in words]
             explained[PARSER] = self.parser.explain(self.for_parser(columns, [len(words)]), word.id)
         return explained
@@ -129,6 +133,19 @@ class Annotator:
         labels = part.labels({"pos": pos, "form": columns["word"], **columns}, lengths)
         for word, label in zip(words, labels, strict=True):
             word.misc = set_key(word.misc, part.name, label)
+
+    def _write_confidence(
+        self, words: Sequence[Word], columns: Columns, lengths: list[int], given: frozenset[str]
+    ) -> None:
+        """How probable the tags and arcs are that were not given."""
+        sure: dict[str, list[float]] = {}
+        for part in self.tags if "tags" not in given else ():
+            sure |= dict.fromkeys(part.columns, part.confidence(columns, lengths))
+        if self.parser is not None and "trees" not in given:
+            sure["head"] = self.parser.confidence(self.for_parser(columns, lengths), lengths)
+        for i, word in enumerate(words):
+            own = {name: column[i] for name, column in sure.items()}
+            word.misc = set_key(word.misc, CONFIDENCE, written_confidence(own), "")
 
     def _write_trees(self, words: Sequence[Word], columns: Columns, lengths: list[int]) -> None:
         if self.parser is None:

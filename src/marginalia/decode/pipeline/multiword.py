@@ -37,11 +37,11 @@ class MultiwordSplitter(LabelPart):
 
 
 def split_scripts(form: str, words: Sequence[str]) -> list[str]:
-    """The labels by which a form is split into words: in each, one word is made of the form and the others
-    are as they are. None if words have blanks."""
+    """The labels by which a form is split into words: in one, all words are made of the form (a compound is
+    cut); in each other one a single word is, and the others are as they are. None if words have blanks."""
     if any(" " in word for word in words):
         return []
-    labels = []
+    labels = [" ".join(edit_script(form, word) for word in words)]
     for pivot, own in enumerate(words):
         scripts = [edit_script(form, own) if i == pivot else WHOLE + word for i, word in enumerate(words)]
         labels.append(" ".join(scripts))

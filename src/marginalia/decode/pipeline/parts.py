@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from marginalia._core import from_columns
 from marginalia.corpus.blocks import Block
+from marginalia.decode.confidence import needed_temperature
 from marginalia.decode.tagger import Tagger
 from marginalia.errors import ModelError
 from marginalia.model import SavedModel
@@ -46,6 +47,12 @@ class LabelPart:
         """The label of each token of sentences of these lengths, given by all their columns."""
         names = self._labels
         return [names[i] for i in self.tagger.decoder.best(self.block(columns, lengths)).tolist()]
+
+    def confidence(self, columns: Mapping[str, list[str]], lengths: Sequence[int]) -> list[float]:
+        """How probable the label of each token is, if a temperature is known."""
+        block, temperature = self.block(columns, lengths), needed_temperature(self.tagger.saved)
+        sure = self.tagger.confidence_of(block, self.tagger.decoder.best(block), temperature)
+        return [float(one) for one in sure.token]
 
     def values(self, columns: Mapping[str, list[str]], lengths: Sequence[int]) -> dict[str, list[str]]:
         """The same by the columns that labels have the values of."""

@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any
 
+from marginalia.corpus.conllu import set_key
 from marginalia.corpus.document import Document, ParsedSentence
 from marginalia.corpus.raw_text import PART, check_text, cut_text, paragraph_spans, read_text
 from marginalia.corpus.streams import Source
+from marginalia.corpus.words import CONFIDENCE, Word, written_confidence
 from marginalia.decode.pipeline.annotating import Annotator
 from marginalia.decode.pipeline.multiword import MultiwordSplitter
 from marginalia.decode.pipeline.parts import MULTIWORD, TOKENS
@@ -18,9 +21,6 @@ from marginalia.decode.pipeline.tokens import TokenFinder
 from marginalia.decode.threads import in_order
 from marginalia.errors import ModelError, SettingsError
 from marginalia.model.bundle import Bundle
-
-if TYPE_CHECKING:
-    from marginalia.corpus.words import Word
 
 GIVEN = ("tokens", "tags", "lemmas", "trees")
 """What of its input a pipeline may be asked to keep."""
@@ -50,27 +50,36 @@ class Pipeline:
         """The columns of CoNLL-U that it predicts."""
         return self.annotator.columns
 
-    def parse(self, text: str) -> ParsedDocument:
-        """The document of a text: sentences, words with offsets, and all that the parts say of them."""
-        return self.parse_all([text])[0]
+    def parse(self, text: str, *, confidence: bool = False) -> ParsedDocument:
+        """The document of a text: sentences, words with offsets, and all that the parts say of them. With
+        `confidence` words also know how probable their tags and arcs are, for which the pipeline must be
+        calibrated."""
+        return self.parse_all([text], confidence=confidence)[0]
 
-    def parse_all(self, texts: Iterable[str], threads: int = 1) -> list[ParsedDocument]:
+    def parse_all(
+        self, texts: Iterable[str], threads: int = 1, *, confidence: bool = False
+    ) -> list[ParsedDocument]:
         """The documents of texts; the result does not depend on the number of threads."""
-        return [one for many in in_order(self._documents, _groups(texts), threads) for one in many]
+        work = partial(self._documents, confidence=confidence)
+        return [one for many in in_order(work, _groups(texts), threads) for one in many]
 
-    def parse_parts(self, source: Source, threads: int = 1, part: int = PART) -> Iterator[ParsedDocument]:
+    def parse_parts(
+        self, source: Source, threads: int = 1, part: int = PART, *, confidence: bool = False
+    ) -> Iterator[ParsedDocument]:
         """A text of any size, part by part, each of whole paragraphs. Offsets go on from part to part."""
-        return self._numbered(read_text(source, part), threads)
+        return self._numbered(read_text(source, part), threads, confidence)
 
     def parse_long(self, text: str, threads: int = 1) -> Iterator[ParsedDocument]:
         """The same of a text in memory."""
         check_text(text)
         return self._numbered(cut_text([text]), threads)
 
-    def _numbered(self, parts: Iterable[str], threads: int) -> Iterator[ParsedDocument]:
+    def _numbered(
+        self, parts: Iterable[str], threads: int, confidence: bool = False
+    ) -> Iterator[ParsedDocument]:
         numbered = enumerate(part for part in parts if part)
         start, sentences = 0, 0
-        for document in in_order(self._part, numbered, threads):
+        for document in in_order(partial(self._part, confidence=confidence), numbered, threads):
             document.start = start
             for sentence in document.sentences:
                 sentences += 1
@@ -79,14 +88,19 @@ class Pipeline:
             yield document
 
     def annotate(
-        self, sentences: Iterable[ParsedSentence], given: Sequence[str] = ("tokens",), threads: int = 1
+        self,
+        sentences: Iterable[ParsedSentence],
+        given: Sequence[str] = ("tokens",),
+        threads: int = 1,
+        *,
+        confidence: bool = False,
     ) -> Iterator[ParsedSentence]:
         """Sentences with words, in order, the same objects: what is `given` stays as it is (`GIVEN`), all
         else is predicted. Columns that no part predicts are emptied."""
         kept = check_given(given)
 
         def annotated(batch: list[ParsedSentence]) -> list[ParsedSentence]:
-            self.annotator.annotate(batch, kept)
+            self.annotator.annotate(batch, kept, confidence)
             return batch
 
         for batch in in_order(annotated, _batches(sentences), threads):
@@ -120,7 +134,7 @@ class Pipeline:
     def __reduce__(self) -> tuple[Callable[..., Pipeline], tuple[Any, ...]]:
         return Pipeline.from_bytes, (self.to_bytes(),)
 
-    def _documents(self, texts: list[str]) -> list[ParsedDocument]:
+    def _documents(self, texts: list[str], confidence: bool) -> list[ParsedDocument]:
         """Small texts at once: all of them together are one batch for each part."""
         for text in texts:
             check_text(text)
@@ -128,7 +142,8 @@ class Pipeline:
         found = self._sentences(texts)
         for document, sentences in zip(documents, found, strict=True):
             document.sentences.extend(sentences)
-        self.annotator.annotate([sentence for own in found for sentence in own], frozenset(("tokens",)))
+        every = [sentence for own in found for sentence in own]
+        self.annotator.annotate(every, frozenset(("tokens",)), confidence)
         for document in documents:
             for number, sentence in enumerate(document.sentences, 1):
                 sentence.set_comment("sent_id", str(number))
@@ -137,9 +152,9 @@ class Pipeline:
                 document.mark_spaces()
         return documents
 
-    def _part(self, numbered: tuple[int, str]) -> ParsedDocument:
+    def _part(self, numbered: tuple[int, str], confidence: bool) -> ParsedDocument:
         number, text = numbered
-        document = self._documents([text])[0]
+        document = self._documents([text], confidence)[0]
         if number and document.sentences:
             document.sentences[0].comments.remove("# newdoc")
         return document
@@ -180,7 +195,7 @@ class ParsedDocument(Document):
         sentences = []
         for sentence, ((heads, relations), score) in zip(self.sentences, trees, strict=True):
             rows = zip(sentence.words, heads, relations, strict=True)
-            words = [replace(word, head=head, deprel=relation) for word, head, relation in rows]
+            words = [_with_arc(word, head, relation) for word, head, relation in rows]
             multiword = [replace(token) for token in sentence.multiword]
             copy = replace(sentence, words=words, multiword=multiword, comments=list(sentence.comments))
             copy.set_comment("score", f"{score:.4f}")
@@ -192,6 +207,13 @@ class ParsedDocument(Document):
         each part that says something of it."""
         chosen = self.words[word] if isinstance(word, int) else word
         return self.pipeline.annotator.explain(chosen)
+
+
+def _with_arc(word: Word, head: int, relation: str) -> Word:
+    """A copy of a word with another arc, of which the old one's probability says nothing."""
+    sure = {name: value for name, value in word.confidence.items() if name != "head"}
+    misc = set_key(word.misc, CONFIDENCE, written_confidence(sure), "")
+    return replace(word, head=head, deprel=relation, misc=misc)
 
 
 def check_given(given: Iterable[str]) -> frozenset[str]:

@@ -10,6 +10,7 @@ import numpy as np
 from marginalia._core import from_columns
 from marginalia.corpus.blocks import Block
 from marginalia.corpus.tree_answers import MOST_LABELS
+from marginalia.decode.confidence import needed_temperature
 from marginalia.decode.parser import Parser
 from marginalia.decode.pipeline.parts import EMPTY, PARSER
 from marginalia.errors import ModelError
@@ -39,6 +40,12 @@ class TreePart:
         heads, labels = self.model.arcs(self.block(columns, lengths))
         names = self.model.labels
         return heads.tolist(), [names[label] for label in labels.tolist()]
+
+    def confidence(self, columns: Mapping[str, list[str]], lengths: Sequence[int]) -> list[float]:
+        """How probable the arc of each word is, if a temperature is known."""
+        block, temperature = self.block(columns, lengths), needed_temperature(self.model.saved)
+        sure = self.model.arc_confidence(block, self.model.decoder.best(block), temperature)
+        return [float(one) for one in sure]
 
     def k_best(
         self, columns: Mapping[str, list[str]], lengths: Sequence[int], k: int

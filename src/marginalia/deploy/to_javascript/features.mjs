@@ -165,25 +165,46 @@ class Phrases {
   }
 }
 
-// Words with the paths of their clusters, as hashes.
-class Clusters {
+// Texts in the order of their code points, as other programs sort them: "<" goes by UTF-16.
+function byCodePoint(a, b) {
+  const left = Array.from(a, (c) => c.codePointAt(0)), right = Array.from(b, (c) => c.codePointAt(0));
+  const at = left.findIndex((c, i) => c !== right[i]);
+  return at < 0 ? left.length - right.length : at >= right.length ? 1 : left[at] - right[at];
+}
+
+// Words with the paths of their clusters or their entries in a lexicon, as hashes.
+class Words {
   constructor(table, characters) {
-    const entries = numbers(table.entries, Uint32Array), paths = table.paths.split(" ");
+    const entries = numbers(table.entries, Uint32Array), texts = table.texts.split("\n");
     this.characters = characters;
     this.anyCase = table.any_case;
-    this.paths = new Map();
+    this.texts = new Map();
     for (let i = 0; i < entries.length; i += 2) {
-      this.paths.set(entries[i + 1] * 65536 + (entries[i] >>> 16), paths[entries[i] & 0xffff]);
+      this.texts.set(entries[i + 1] * 65536 + (entries[i] >>> 16), texts[entries[i] & 0xffff]);
     }
   }
 
   // So many first bits (or "all") of the path of a word; null for unknown words.
-  firstBits(bits, word) {
-    const path = this.path(word);
+  cluster(bits, word) {
+    const path = this.text(word);
     return path === undefined ? null : bits === "all" ? path : path.slice(0, Number(bits));
   }
 
-  path(word) {
+  // What a word's entry says of a label, or of all its labels; null for unknown words.
+  lexicon(asked, word) {
+    const entry = this.text(word);
+    if (entry === undefined) return null;
+    const comma = asked.indexOf(",");
+    const how = comma < 0 ? asked : asked.slice(0, comma);
+    const labels = [], bands = [];
+    entry.split("\t").forEach((field, i) => (i % 2 ? bands : labels).push(field));
+    if (how === "best") return labels[0];
+    if (how === "set") return labels.sort(byCodePoint).join("|");
+    const at = labels.indexOf(asked.slice(comma + 1));
+    return at < 0 ? null : { candidate: "1", band: bands[at], rank: String(at + 1) }[how];
+  }
+
+  text(word) {
     const found = this.find(word, false);
     if (found !== undefined || !this.anyCase) return found;
     const lower = this.characters.lower(word);
@@ -194,7 +215,7 @@ class Clusters {
     setHash(hashOf(text));
     if (spellings) addWord(0x9e3779b9, 0x7f4a7c15);
     scramble();
-    return this.paths.get(high * 65536 + (low >>> 16));
+    return this.texts.get(high * 65536 + (low >>> 16));
   }
 }
 
@@ -204,12 +225,12 @@ export class Values {
     const characters = new Characters(
       numbers(data.ranges, Uint32Array), numbers(data.lowers, Int32Array), numbers(data.widths, Int32Array));
     this.attributes = data.attributes;
-    const clusters = {};
-    for (const [name, table] of Object.entries(data.clusters)) clusters[name] = new Clusters(table, characters);
+    const words = {};
+    for (const [name, table] of Object.entries(data.words)) words[name] = new Words(table, characters);
     this.functions = data.attributes.map(([name, argument]) => {
-      if (name !== "cluster") return attribute(name, argument, characters);
-      const [table, bits] = argument.split(",");
-      return (word) => clusters[table].firstBits(bits, word);
+      if (name !== "cluster" && name !== "lexicon") return attribute(name, argument, characters);
+      const comma = argument.indexOf(","), table = words[argument.slice(0, comma)];
+      return (word) => table[name](argument.slice(comma + 1), word);
     });
     this.lists = {};
     for (const [name, states] of Object.entries(data.lists)) {

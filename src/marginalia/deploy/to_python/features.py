@@ -90,28 +90,38 @@ class Phrases:
         return out
 
 
-class Clusters:
-    """Words with the paths of their clusters, as hashes."""
+class Words:
+    """Words with the paths of their clusters or their entries in a lexicon, as hashes."""
 
     SPELLINGS = 0x9E3779B97F4A7C15
 
     def __init__(self, table: Data, characters: Characters) -> None:
-        paths = table["paths"].split()
-        self._paths = {entry >> 16: paths[entry & 0xFFFF] for entry in numbers(table["entries"], "Q")}
+        texts = table["texts"].split("\n")
+        self._texts = {entry >> 16: texts[entry & 0xFFFF] for entry in numbers(table["entries"], "Q")}
         self._any_case, self._lower = table["any_case"], characters.lower
 
-    def first_bits(self, bits: str, word: str) -> str | None:
+    def cluster(self, bits: str, word: str) -> str | None:
         """So many first bits (or "all") of the path of a word; None for unknown words."""
-        path = self._path(word)
+        path = self._text(word)
         return path if path is None or bits == "all" else path[: int(bits)]
 
-    def _path(self, word: str) -> str | None:
-        found = self._paths.get(scrambled(hash_of(word)[0]) >> 16)
+    def lexicon(self, asked: str, word: str) -> str | None:
+        """What a word's entry says of a label, or of all its labels; None for unknown words."""
+        how, _, label = asked.partition(",")
+        fields = (self._text(word) or "").split("\t")
+        labels, bands = fields[::2], fields[1::2]
+        if how in ("set", "best") or label not in labels:
+            return {"set": "|".join(sorted(labels)), "best": labels[0]}.get(how) or None
+        at = labels.index(label)
+        return {"candidate": "1", "band": bands[at], "rank": str(at + 1)}[how] if bands else None
+
+    def _text(self, word: str) -> str | None:
+        found = self._texts.get(scrambled(hash_of(word)[0]) >> 16)
         if found is not None or not self._any_case:
             return found
         hashed = hash_of(self._lower(word))[0]
-        found = self._paths.get(scrambled(hashed + self.SPELLINGS & WORD) >> 16)
-        return self._paths.get(scrambled(hashed) >> 16) if found is None else found
+        found = self._texts.get(scrambled(hashed + self.SPELLINGS & WORD) >> 16)
+        return self._texts.get(scrambled(hashed) >> 16) if found is None else found
 
 
 class Values:
@@ -122,10 +132,10 @@ class Values:
             numbers(data["ranges"], "I"), numbers(data["lowers"], "i"), numbers(data["widths"], "i")
         )
         self.attributes: list[list[str]] = data["attributes"]
-        self._clusters = {name: Clusters(table, characters) for name, table in data["clusters"].items()}
+        self._words = {name: Words(table, characters) for name, table in data["words"].items()}
         known = Attributes(characters)
         self._functions: dict[int, Callable[[str], str | None]] = {
-            i: self._first_bits(argument) if name == "cluster" else known.function(name, argument)
+            i: self._looked_up(name, argument) or known.function(name, argument)
             for i, (name, argument, _) in enumerate(self.attributes)
             if name not in ("first", "list")
         }
@@ -134,9 +144,11 @@ class Values:
         }
         self._known: dict[tuple[int, str], Hashed | None] = {}
 
-    def _first_bits(self, argument: str) -> Callable[[str], str | None]:
-        name, _, bits = argument.partition(",")
-        return partial(self._clusters[name].first_bits, bits)
+    def _looked_up(self, function: str, argument: str) -> Callable[[str], str | None] | None:
+        name, _, asked = argument.partition(",")
+        if function not in ("cluster", "lexicon"):
+            return None
+        return partial(getattr(self._words[name], function), asked)
 
     def of(self, columns: Mapping[str, Sequence[str]], length: int) -> list[list[Hashed | None]]:
         """[attribute][token], None where there is no value."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from marginalia.corpus.document import Document
 from marginalia.corpus.document_reader import read_conllu
 from marginalia.decode.pipeline import Pipeline
-from marginalia.errors import SettingsError
+from marginalia.errors import DataError, SettingsError
 from marginalia.learn.pipeline.training import PartProgress, PipelineTraining
 from marginalia.model.built_in import model_path
 from marginalia.model.bundle import Bundle
@@ -74,9 +74,8 @@ def read_treebank(source: Treebank, spaces: bool | None = None) -> Document:
     if isinstance(source, Document):
         return source
     if isinstance(source, (str, os.PathLike)):
-        return read_conllu(source, spaces=spaces)
-    paths: Iterable[Any] = list(source)
-    documents = [read_conllu(path, spaces=spaces) for path in paths]
+        source = [source]
+    documents = [_read(path, spaces) for path in source]
     if len(documents) == 1:
         return documents[0]
     if not documents:
@@ -86,3 +85,10 @@ def read_treebank(source: Treebank, spaces: bool | None = None) -> Document:
         if first is not None and first.newdoc is None and first.newpar is None:
             first.comments.insert(0, "# newdoc")
     return Document.made([sentence for one in documents for sentence in one.sentences], spaces=spaces)
+
+
+def _read(path: str | os.PathLike[str], spaces: bool | None) -> Document:
+    document = read_conllu(path, spaces=spaces)
+    if not document.sentences:
+        raise DataError("found no sentences, expected a treebank with at least one", file=os.fspath(path))
+    return document

@@ -19,6 +19,7 @@ from marginalia.decode.pipeline.tokens import BEGIN, INSIDE, OUTSIDE, SENTENCE
 from marginalia.features.characters import LONGEST_KNOWN, all_columns
 
 LABEL = "label"
+_MOST_SPLITS = 640  # labels of multiword tokens; if there are more, those of one form only are looked up
 _LONGEST = 2000  # characters of an example: longer paragraphs are cut where sentences begin
 Columns = dict[str, list[str]]
 
@@ -110,11 +111,13 @@ def _split_labels(splits: Set[tuple[str, tuple[str, ...]]]) -> dict[tuple[str, t
     """Of each split the label that most forms share: `n't` is the same in many, `do` is not."""
     candidates = {one: split_scripts(*one) for one in sorted(splits)}
     shared = Counter(label for labels in candidates.values() for label in labels)
-    return {
+    chosen = {
         one: max(labels, key=lambda label: (shared[label], label))
         for one, labels in candidates.items()
         if labels
     }
+    uses = Counter(chosen.values())
+    return {one: label for one, label in chosen.items() if len(uses) <= _MOST_SPLITS or uses[label] > 1}
 
 
 def has_splits(document: Document) -> bool:

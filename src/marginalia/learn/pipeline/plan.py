@@ -73,6 +73,24 @@ RECIPES: dict[str, PartRecipe] = {
         keep=3_000_000,
     ),
 }
+PRESETS: dict[str, dict[str, Any]] = {
+    "fast": {
+        "tags.shuffle-average": 1,
+        "tags.passes": 5,
+        "parser.features": "trees",
+        "parser.tree-beam": 1,
+    },
+    "balanced": {},
+    "best": {
+        "tags.passes": 10,
+        "tags.keep": 0,
+        "supertags.keep": 0,
+        "parser.tree-beam": 32,
+        "parser.passes": 14,
+        "parser.keep": 0,
+    },
+}
+"""Settings of parts by the name of what is wanted; those that are given besides win."""
 _KEPT = ("bits", "keep", "learn-on")  # settings of parts that are none of their recipes
 LEARN_ON = ("predicted", "gold", "both")
 """Which tags a parser may learn on."""
@@ -161,14 +179,23 @@ def has_trees(document: Document) -> bool:
 
 
 def split_settings(given: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Settings `part.name` by part; an error for those of no part."""
+    """Settings `part.name` by part, with those of the `preset`; an error for those of no part."""
     found: dict[str, dict[str, Any]] = {}
-    for full, value in given.items():
+    for full, value in {**_preset(given.get("preset", "balanced")), **given}.items():
+        if full == "preset":
+            continue
         part, dot, name = full.partition(".")
         if not dot or part not in (*PARTS, f"{TAGS}-2", f"{TAGS}-3", SUPERTAGS):
             hint = suggestion(part, PARTS)
             raise SettingsError(
-                f"setting '{full}': a pipeline's settings are those of a part, such as tags.passes. {hint}"
+                f"setting '{full}': a pipeline's settings are those of a part, such as tags.passes, and "
+                f"preset. {hint}"
             )
         found.setdefault(part, {})[name] = value
     return found
+
+
+def _preset(name: Any) -> dict[str, Any]:
+    if name not in PRESETS:
+        raise SettingsError(f"setting 'preset': found {name!r}, expected one of {', '.join(PRESETS)}.")
+    return PRESETS[name]

@@ -1,8 +1,7 @@
-#include "features/clusters.hpp"
+#include "features/word_table.hpp"
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
 #include <stdexcept>
 #include <unordered_map>
 
@@ -13,7 +12,7 @@ namespace marginalia {
 
 namespace {
 
-constexpr std::uint64_t kNumber = 0xffff;  // the bits of an entry that are the number of its path
+constexpr std::uint64_t kNumber = 0xffff;  // the bits of an entry that are the number of its text
 constexpr std::uint64_t kOfSpellings = 0x9e3779b97f4a7c15ULL;  // keeps spellings apart from words
 
 std::uint64_t key_of_word(std::string_view text) {
@@ -30,12 +29,6 @@ std::string lowered(std::string_view text) {
   return out;
 }
 
-void check_path(std::string_view path) {
-  if (path.empty() || path.size() > WordClusters::kLongestPath || path.find_first_not_of("01") != path.npos)
-    throw std::invalid_argument("the path '" + std::string(path) + "' is not 1 to " +
-                                std::to_string(WordClusters::kLongestPath) + " bits 0 and 1");
-}
-
 // Sorts entries and leaves one of each key.
 void unite(std::vector<std::uint64_t>& entries) {
   std::sort(entries.begin(), entries.end());
@@ -46,31 +39,18 @@ void unite(std::vector<std::uint64_t>& entries) {
 
 }  // namespace
 
-std::size_t path_bits(std::string_view argument) {
-  if (argument == "all") return WordClusters::kLongestPath;
-  unsigned bits = 0;
-  const auto [end, error] = std::from_chars(argument.data(), argument.data() + argument.size(), bits);
-  if (error != std::errc{} || end != argument.data() + argument.size() || bits < 1 ||
-      bits > WordClusters::kLongestPath)
-    throw std::invalid_argument("'" + std::string(argument) +
-                                "' is neither all nor a number of bits from 1 to " +
-                                std::to_string(WordClusters::kLongestPath));
-  return bits;
-}
-
-WordClusters::WordClusters(const std::vector<Word>& words, bool any_case) : any_case_(any_case) {
+WordTable::WordTable(const std::vector<Word>& words, bool any_case) : any_case_(any_case) {
   std::unordered_map<std::string_view, std::uint16_t> known;
   std::vector<std::uint16_t> numbers;
   for (const Word& word : words) {
-    const auto [found, is_new] = known.try_emplace(word.path, static_cast<std::uint16_t>(paths_.size()));
+    const auto [found, is_new] = known.try_emplace(word.text, static_cast<std::uint16_t>(texts_.size()));
     if (is_new) {
-      check_path(word.path);
-      if (paths_.size() == kMostPaths)
-        throw std::invalid_argument("there are more than " + std::to_string(kMostPaths) + " clusters");
-      paths_.emplace_back(word.path);
+      if (texts_.size() == kMostTexts)
+        throw std::invalid_argument("there are more than " + std::to_string(kMostTexts) + " different ones");
+      texts_.emplace_back(word.text);
     }
     numbers.push_back(found->second);
-    entries_.push_back(key_of_word(word.text) | found->second);
+    entries_.push_back(key_of_word(word.word) | found->second);
   }
   if (any_case) add_spellings(words, numbers);
   unite(entries_);
@@ -79,29 +59,28 @@ WordClusters::WordClusters(const std::vector<Word>& words, bool any_case) : any_
 
 // An entry for each text in lower case whose most frequent spelling is another: it stands for all that are
 // not there. A text whose own entry would say the same needs none.
-void WordClusters::add_spellings(const std::vector<Word>& words, const std::vector<std::uint16_t>& numbers) {
+void WordTable::add_spellings(const std::vector<Word>& words, const std::vector<std::uint16_t>& numbers) {
   std::unordered_map<std::string, std::size_t> most_frequent;
   for (std::size_t i = 0; i < words.size(); ++i) {
-    const auto [found, is_new] = most_frequent.try_emplace(lowered(words[i].text), i);
+    const auto [found, is_new] = most_frequent.try_emplace(lowered(words[i].word), i);
     if (!is_new && words[i].count > words[found->second].count) found->second = i;
   }
   for (const auto& [text, i] : most_frequent)
-    if (words[i].text != text) entries_.push_back(key_of_spellings(text) | numbers[i]);
+    if (words[i].word != text) entries_.push_back(key_of_spellings(text) | numbers[i]);
 }
 
-WordClusters::WordClusters(std::vector<std::uint64_t> entries, std::vector<std::string> paths, bool any_case)
-    : entries_(std::move(entries)), paths_(std::move(paths)), any_case_(any_case) {
-  for (const std::string& path : paths_) check_path(path);
+WordTable::WordTable(std::vector<std::uint64_t> entries, std::vector<std::string> texts, bool any_case)
+    : entries_(std::move(entries)), texts_(std::move(texts)), any_case_(any_case) {
   for (std::size_t i = 0; i < entries_.size(); ++i) {
-    if ((entries_[i] & kNumber) >= paths_.size())
-      throw std::invalid_argument("clusters: a word has a path that is not there");
+    if ((entries_[i] & kNumber) >= texts_.size())
+      throw std::invalid_argument("a table of words: a word has a text that is not there");
     if (i != 0 && (entries_[i - 1] & ~kNumber) >= (entries_[i] & ~kNumber))
-      throw std::invalid_argument("clusters: the words are not in order");
+      throw std::invalid_argument("a table of words: the words are not in order");
   }
   index();
 }
 
-void WordClusters::index() {
+void WordTable::index() {
   const int bits = std::max(1, static_cast<int>(std::bit_width(entries_.size())) - 1);
   shift_ = 64 - bits;
   buckets_.assign((std::size_t{1} << bits) + 1, 0);
@@ -109,14 +88,14 @@ void WordClusters::index() {
   for (std::size_t i = 1; i < buckets_.size(); ++i) buckets_[i] += buckets_[i - 1];
 }
 
-const std::string* WordClusters::find(std::uint64_t key) const {
+const std::string* WordTable::find(std::uint64_t key) const {
   const std::size_t bucket = key >> shift_;
   for (std::size_t i = buckets_[bucket]; i < buckets_[bucket + 1]; ++i)
-    if ((entries_[i] & ~kNumber) == key) return &paths_[entries_[i] & kNumber];
+    if ((entries_[i] & ~kNumber) == key) return &texts_[entries_[i] & kNumber];
   return nullptr;
 }
 
-const std::string* WordClusters::path_of(std::string_view word) const {
+const std::string* WordTable::text_of(std::string_view word) const {
   const std::string* found = find(key_of_word(word));
   if (found != nullptr || !any_case_) return found;
   const std::string lower = lowered(word);

@@ -1,0 +1,159 @@
+// The scores of what neighbouring words share: those of words that end before a token and words that begin
+// there. `Lookup` is as in search/segments/scoring.hpp.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "features/segment_extractor.hpp"
+#include "search/structure.hpp"
+#include "search/words/shape.hpp"
+
+namespace marginalia {
+
+class PairScoring {
+ public:
+  // Both must outlive it.
+  PairScoring(const SegmentExtractor& extractor, const WordShape& shape)
+      : extractor_(extractor), shape_(shape), wholes_of_(shape.most + 1) {}
+
+  // Another sentence.
+  void begin() { std::fill(wholes_of_.begin(), wholes_of_.end(), Wholes{}); }
+
+  // Of the words that begin at a token and have from `least` to `most` tokens, behind each of those that
+  // begin at `previous` (kNoPrevious: nothing) and end there.
+  template <class Lookup>
+  void score(const Lookup& lookup, const SegmentValues& x, std::size_t begin,
+             std::span<const std::size_t> previous, std::size_t least, std::size_t most);
+  // By type of the word, behind number k of the previous ones.
+  const double* pair(std::size_t k, std::size_t tokens) const {
+    return &pairs_[(k * count_ + tokens - least_) * width()];
+  }
+  // By type of the previous word.
+  const double* before(std::size_t tokens) const { return &before_[(tokens - least_) * width()]; }
+
+  // Calls f(row) for each feature of neighbours that begin or end at a token.
+  template <class Lookup, class F>
+  void for_rows(const Lookup& lookup, const SegmentValues& x, std::size_t begin, F&& f);
+
+ private:
+  struct Wholes {
+    std::size_t begin = SIZE_MAX;
+    std::vector<Hashed> values;  // [tokens][whole values]
+  };
+  struct PairFeature {
+    std::uint64_t key;
+    std::uint32_t row;
+    std::uint32_t at;  // where in `pairs_`; behind them, in `before_`
+  };
+  static constexpr std::size_t kCellsAhead = 8;
+
+  std::size_t width() const { return shape_.types() + 1; }  // one more for what has no type
+  // The whole values of the word; those of all words that begin there are read at once.
+  SegmentExtractor::Whole whole(const SegmentValues& x, std::size_t begin, std::size_t last);
+  template <class Lookup>
+  void gather(const Lookup& lookup, const SegmentValues& x, std::size_t begin,
+              std::span<const std::size_t> previous);
+  template <class Lookup>
+  void resolve(const Lookup& lookup);
+
+  const SegmentExtractor& extractor_;
+  const WordShape& shape_;
+  std::vector<Wholes> wholes_of_;  // by first token, modulo their number
+  std::vector<SegmentExtractor::Lead> leads_;
+  std::vector<PairFeature> found_;
+  std::vector<double> leaving_, pairs_,
+      before_;  // [previous][width], [previous][tokens][width], [tokens][width]
+  std::size_t least_ = 1, count_ = 0;
+};
+
+inline SegmentExtractor::Whole PairScoring::whole(const SegmentValues& x, std::size_t begin,
+                                                  std::size_t last) {
+  if (begin == kNoPrevious) return {begin, last, nullptr};
+  Wholes& all = wholes_of_[begin % wholes_of_.size()];
+  if (all.begin != begin) {
+    extractor_.read_wholes(x, begin, shape_.most, all.values);
+    all.begin = begin;
+  }
+  return {begin, last, all.values.data() + (last - begin) * extractor_.wholes()};
+}
+
+template <class Lookup>
+void PairScoring::gather(const Lookup& lookup, const SegmentValues& x, std::size_t begin,
+                         std::span<const std::size_t> previous) {
+  const auto wanting = [&](std::size_t at) {
+    return [&lookup, this, at](std::uint64_t key) {
+      if (!lookup.may_have(key)) return;
+      lookup.prefetch_key(key);
+      found_.push_back({key, 0, static_cast<std::uint32_t>(at)});
+    };
+  };
+  const std::size_t leaving_at = pairs_.size() + before_.size();
+  for (std::size_t k = 0; k < previous.size(); ++k) {
+    const SegmentExtractor::Whole before = whole(x, previous[k], begin - 1);
+    extractor_.for_leave(x, before, begin, leads_, wanting(leaving_at + k * width()));
+    for (std::size_t n = 0; n < count_; ++n)
+      extractor_.for_pair(x, before, leads_, whole(x, begin, begin + least_ + n - 1),
+                          wanting((k * count_ + n) * width()));
+  }
+  if (begin == 0) return;
+  for (std::size_t n = 0; n < count_; ++n)
+    extractor_.for_before(x, whole(x, begin, begin + least_ + n - 1), wanting(pairs_.size() + n * width()));
+}
+
+template <class Lookup>
+void PairScoring::resolve(const Lookup& lookup) {
+  std::size_t known = 0;
+  for (PairFeature one : found_) {
+    one.row = lookup.find(one.key);
+    if (one.row == kUnknownRow) continue;
+    lookup.prefetch_row(one.row);
+    found_[known++] = one;
+  }
+  found_.resize(known);
+}
+
+template <class Lookup>
+void PairScoring::score(const Lookup& lookup, const SegmentValues& x, std::size_t begin,
+                        std::span<const std::size_t> previous, std::size_t least, std::size_t most) {
+  least_ = least;
+  count_ = most + 1 - least;
+  leaving_.assign(previous.size() * width(), 0.0);
+  pairs_.assign(previous.size() * count_ * width(), 0.0);
+  before_.assign(count_ * width(), 0.0);
+  found_.clear();
+  gather(lookup, x, begin, previous);
+  resolve(lookup);
+  for (std::size_t i = 0; i < found_.size(); ++i) {
+    if (i + kCellsAhead < found_.size()) lookup.prefetch_cells(found_[i + kCellsAhead].row);
+    std::size_t at = found_[i].at;
+    double* to = at < pairs_.size()                       ? &pairs_[at]
+                 : (at -= pairs_.size()) < before_.size() ? &before_[at]
+                                                          : &leaving_[at - before_.size()];
+    lookup.add_types(found_[i].row, shape_.type_of.data(), to);
+  }
+  for (std::size_t k = 0; k < previous.size(); ++k)
+    for (std::size_t n = 0; n < count_; ++n)
+      for (std::size_t s = 0; s < shape_.types(); ++s)
+        pairs_[(k * count_ + n) * width() + s] += leaving_[k * width() + s];
+}
+
+template <class Lookup, class F>
+void PairScoring::for_rows(const Lookup& lookup, const SegmentValues& x, std::size_t begin, F&& f) {
+  std::vector<std::size_t> previous;
+  for (std::size_t n = 1; n <= std::min<std::size_t>(begin, shape_.most); ++n) previous.push_back(begin - n);
+  if (begin == 0) previous.push_back(kNoPrevious);
+  least_ = 1;
+  count_ = std::min<std::size_t>(shape_.most, x.length - begin);
+  pairs_.assign(previous.size() * count_ * width(), 0.0);
+  before_.assign(count_ * width(), 0.0);
+  found_.clear();
+  gather(lookup, x, begin, previous);
+  resolve(lookup);
+  for (const PairFeature& one : found_) f(one.row);
+}
+
+}  // namespace marginalia

@@ -1,0 +1,185 @@
+"""Words from segmented text, from training to use: everything that a model of labels can do."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import marginalia as mg
+from marginalia.cli import main
+from marginalia.errors import SettingsError
+
+WORDS = (
+    *("中国", "人民", "银行", "中国人民银行", "的", "在", "北京", "大学", "北京大学", "学生", "生活", "活动"),
+    *("我", "爱", "是", "经济", "发展", "济南", "１２", "12", "日"),
+)
+TEXT = "我爱北京大学"
+
+
+def tag_of(word: str) -> str:
+    return {"爱": "v", "是": "v", "我": "r", "的": "u", "在": "p"}.get(word, "n")
+
+
+def sentences(seed: int, count: int) -> list[list[str]]:
+    rng = random.Random(seed)
+    return [rng.choices(WORDS, k=rng.randint(2, 8)) for _ in range(count)]
+
+
+def write(path: Path, of: list[list[str]], *, tags: bool = False) -> Path:
+    lines = ["  ".join(f"{w}/{tag_of(w)}" if tags else w for w in words) for words in of]
+    path.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("words")
+    write(path / "train.txt", sentences(1, 80))
+    write(path / "tagged.txt", sentences(1, 80), tags=True)
+    write(path / "test.txt", sentences(2, 20))
+    return path
+
+
+@pytest.fixture(scope="module")
+def model(folder: Path) -> mg.Model:
+    return mg.train(folder / "train.txt", format="segmented", structure="words", passes=4)
+
+
+def words_of(tagged: mg.Tagged) -> list[str]:
+    found: list[str] = []
+    for token, label in zip(tagged.tokens, tagged.labels, strict=True):
+        if label[0] in "BS":
+            found.append("")
+        found[-1] += token
+    return found
+
+
+def test_words_are_found(model: mg.Model) -> None:
+    assert words_of(model.tag(list(TEXT))) == ["我", "爱", "北京大学"]
+    first, second = model.nbest(list(TEXT), 2)
+    assert words_of(first) == ["我", "爱", "北京大学"]
+    assert first.score > second.score
+    assert model.saved.structure == "words"
+
+
+def test_joint_tags(folder: Path) -> None:
+    options = {"tag_separator": "/"}
+    model = mg.train(
+        folder / "tagged.txt",
+        format="segmented",
+        options=options,
+        structure="words",
+        features="words-tags",
+        passes=4,
+    )
+    assert model.tag(list(TEXT)).labels == ("S-r", "S-v", "B-n", "M-n", "M-n", "E-n")
+    said = str(model.explain(list(TEXT)).to_text())
+    assert "the segment before" in said or "what follows" in said
+
+
+@pytest.mark.parametrize(
+    "settings_",
+    [
+        {"learner": "margin"},
+        {"learner": "pa", "update": "early"},
+        {"learner": "arow"},
+        {"l1": 1e-4},
+        {"l2": 1e-4},
+        {"l1_cumulative": 1e-4},
+        {"dropout": "input:0.1"},
+        {"dropout": "features:0.1"},
+        {"shuffle_average": 2},
+        {"average": "vote"},
+        {"boost": 2},
+        {"cutoff": 2, "word_beam": 0},
+    ],
+    ids=str,
+)
+def test_learners_and_regularisers(folder: Path, settings_: dict[str, object]) -> None:
+    model = mg.train(folder / "train.txt", format="segmented", structure="words", passes=2, **settings_)
+    assert words_of(model.tag(list(TEXT))) == ["我", "爱", "北京大学"]
+
+
+def test_likelihood_is_refused(folder: Path) -> None:
+    with pytest.raises(SettingsError, match="crf needs expected features, which the structure words"):
+        mg.train(folder / "train.txt", format="segmented", structure="words", learner="crf")
+
+
+def test_other_structures_refuse_templates_of_neighbours(folder: Path, tmp_path: Path) -> None:
+    templates = tmp_path / "templates.txt"
+    templates.write_text("token[p..q]/token[b..e]\n", encoding="utf-8")
+    for structure in ("chain", "segments"):
+        with pytest.raises(SettingsError, match="choose --structure words"):
+            mg.train(folder / "train.txt", format="segmented", structure=structure, features=str(templates))
+
+
+def test_constraints_and_dictionaries(model: mg.Model) -> None:
+    """What a user says wins, also where the beam would never have looked."""
+    given = model.with_dictionary({"爱北京": "word"})
+    assert words_of(given.tag(list(TEXT))) == ["我", "爱北京", "大学"]
+    fixed = model.tag(list(TEXT), constraints=["3=S"])
+    assert "北" in words_of(fixed)
+    for tagged in model.nbest(list(TEXT), 3, constraints=["3=S"]):
+        assert tagged.labels[2] == "S"
+
+
+def test_corrections_and_more_training(model: mg.Model, folder: Path) -> None:
+    right = ["S", "B", "M", "E", "B", "E"]
+    fixed = model.fix(list(TEXT), right)
+    assert list(fixed.tag(list(TEXT)).labels) == right
+    more = model.partial_fit(folder / "test.txt")
+    assert words_of(more.tag(list("我是学生"))) == ["我", "是", "学生"]
+
+
+def test_partly_segmented_text(tmp_path: Path) -> None:
+    """KyTea's way: some boundaries are known."""
+    path = tmp_path / "partly.txt"
+    lines = []
+    for words in sentences(3, 80):
+        for word in words:
+            labels = ["S"] if len(word) == 1 else ["B", *"M" * (len(word) - 2), "E"]
+            hidden = len(word) == 2 and word[0] in "北学生"
+            lines += [f"{c} {'_' if hidden else label}" for c, label in zip(word, labels, strict=True)]
+        lines.append("")
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    model = mg.train(path, columns="word label", structure="words", partial=True, passes=4)
+    assert words_of(model.tag(list("我爱中国"))) == ["我", "爱", "中国"]
+
+
+def test_confidence_is_calibrated(model: mg.Model, folder: Path) -> None:
+    calibrated = mg.calibrate(model, folder / "test.txt")
+    tagged = calibrated.tag(list(TEXT), confidence=True)
+    assert tagged.span_confidence is not None
+    assert all(0.0 <= p <= 1.0 for p in tagged.span_confidence)
+    assert 0.0 < tagged.confidence <= 1.0
+
+
+def test_files_and_verbs(
+    model: mg.Model, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "zh.mg"
+    model.save(path)
+    assert words_of(mg.load(path).tag(list(TEXT))) == ["我", "爱", "北京大学"]
+    small, raw = tmp_path / "small.mg", tmp_path / "raw.txt"
+    raw.write_text(TEXT + "\n", encoding="utf-8")
+    assert main(["shrink", str(path), "-o", str(small), "--bits", "8"]) == 0
+    assert words_of(mg.load(small).tag(list(TEXT))) == ["我", "爱", "北京大学"]
+    assert small.stat().st_size < path.stat().st_size
+    assert main(["eval", str(path), str(folder / "test.txt")]) == 0
+    assert main(["tag", str(path), str(raw), "--format", "segmented"]) == 0
+    assert "我 爱 北京大学" in capsys.readouterr().out.replace("  ", " ")
+    assert main(["export", str(path), "--to", "python", "-o", str(tmp_path / "zh.py")]) == 1
+    assert "structure 'words' cannot be exported" in capsys.readouterr().err
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    text=st.text(st.characters(exclude_categories=["Cs", "Zs", "Zl", "Zp", "Cc"]), min_size=1, max_size=30)
+)
+def test_segmentations_spell_the_input(model: mg.Model, text: str) -> None:
+    """Combining marks and emoji included."""
+    assert "".join(words_of(model.tag(list(text)))) == text
