@@ -172,11 +172,11 @@ def test_segments_that_are_not_there() -> None:
         ("word[b1]", "f:1:6: found 'b1]', expected an offset"),
         (
             "word[e..b]",
-            "f:1:6: found e..b, expected b..e or offsets from one place, from -100 to 100, the lower first.",
+            "f:1:6: found e..b, expected b..e, p..q or offsets",
         ),
-        ("pos[0]/word[b+2..b+1]", "f:1:13: found b+2..b+1, expected b..e or"),
-        ("word[b..e+1]", "f:1:6: found b..e+1, expected b..e or"),
-        ("word[b-101]", "f:1:6: found b-101, expected b..e or"),
+        ("pos[0]/word[b+2..b+1]", "f:1:13: found b+2..b+1, expected b..e, p..q or"),
+        ("word[b..e+1]", "f:1:6: found b..e+1, expected b..e, p..q or"),
+        ("word[b-101]", "f:1:6: found b-101, expected b..e, p..q or"),
         ("length(0)", "f:1:8: found 0, expected a length from 1 to 1000."),
         ("word[b]/length( 1001 )", "f:1:17: found 1001, expected a length from 1 to 1000."),
         ("length[0]", "f:1:1: the data have no column 'length'."),
@@ -190,6 +190,13 @@ def test_segments_that_are_not_there() -> None:
         ("word[b]\n\nword[b]", "f:3:1: 'word[b]' is already given by line 1."),
         ("length\nlength(5)", "f:2:1: 'length' is already given by line 1."),
         ("suffix(0)(word)[b]", "f:1:8: the length '0' is not a whole number from 1 to 99."),
+        ("word[p..q]/word[i]", "f:1:1: the template looks at two segments and inside one; expected either."),
+        ("before: word[j]", "f:1:1: the template looks at two segments and inside one; expected either."),
+        ("before: word[p]/word[b]", "f:1:1: 'before:' is for what follows a segment: expected places"),
+        ("before:", "f:1:1: 'before:' is for what follows a segment: expected places such as b, e or b..e."),
+        ("edge: previous-length", "f:1:1: a template of segments cannot be 'edge:'; 'edge:' stands alone."),
+        ("word[b..q]", "f:1:6: found b..q, expected b..e, p..q or offsets from one place"),
+        ("word[p..q]\nword[ p..q ]", "f:2:1: 'word[p..q]' is already given by line 1."),
         ("wrod[b..e]", "f:1:1: the data have no column 'wrod'. Did you mean 'word'?"),
         ("chunk[b]", "f:1:1: column 'chunk' is the label to be predicted"),
     ],
@@ -207,6 +214,17 @@ def test_chains_refuse_templates_of_segments(text: str) -> None:
     assert str(caught.value) == (
         f"features: '{text}' looks at segments, but the structure is the chain: choose --structure segments."
     )
+
+
+@pytest.mark.parametrize("text", ["word[p..q]/word[b..e]", "word[p]/length", "before:word[b..e]"])
+def test_templates_of_neighbours_are_for_words(text: str) -> None:
+    program = compiled(text)
+    assert TemplateProgram.from_json(program.to_json()) == program
+    assert '"version":6' in program.to_json()
+    with pytest.raises(SettingsError, match="looks at two segments: choose --structure words"):
+        compile_segment_extractor(program, ("word", "pos"), {})
+    with pytest.raises(ModelError, match="has version 1, expected 6"):
+        TemplateProgram.from_json(program.to_json().replace('"version":6', '"version":1'))
 
 
 def test_segments_refuse_edges_with_values() -> None:

@@ -153,7 +153,7 @@ def make_recipe(
 ) -> Recipe:
     """A checked recipe; unknown names and values out of bounds are SettingsErrors."""
     chosen = TASKS[_known("task", task, TASKS)] if task is not None else TASKS["fields"]
-    structure = structure or chosen.structure(learner)
+    structure = chosen.structure(learner) if structure is None else structure
     if not isinstance(seed, int) or not 0 <= seed < 2**63:
         raise SettingsError(f"seed: found {seed!r}, expected a whole number from 0 to 2^63 - 1.")
     if dictionary is not None and not dictionary:
@@ -263,7 +263,7 @@ def recipe_with(
     own: dict[str, Any] = {"features": features, "lists": lists, "clusters": clusters}
     own |= {"lexicons": lexicons, "dictionary": dictionary}
     if start is not None:
-        structure = structure or start.structure
+        structure = start.structure if structure is None else structure
         settings = _inherited(start, structure, settings, own)
     own["global_choice"] = global_choice
     return make_recipe(task, structure=structure, learner=learner, seed=seed, settings=settings, **own)
