@@ -22,3 +22,4 @@ void bind_global(nb::module_& m);
 void bind_non_local(nb::module_& m);
 void bind_candidates(nb::module_& m);
 void bind_trees(nb::module_& m);
+void bind_rules(nb::module_& m);

@@ -20,5 +20,6 @@ NB_MODULE(_core, m) {
   bind_global(m);
   bind_non_local(m);
   bind_candidates(m);
+  bind_rules(m);
   bind_trees(m);
 }

@@ -176,8 +176,8 @@ def with_header(data: bytes, change: Callable[[dict[str, Any]], None]) -> bytes:
 
 
 def test_a_newer_format_is_named(data: bytes) -> None:
-    newer = with_header(data, lambda header: header["__metadata__"].update(format_version="7"))
-    with pytest.raises(mg.ModelError, match="format version 7, this program reads 1 to 6"):
+    newer = with_header(data, lambda header: header["__metadata__"].update(format_version="8"))
+    with pytest.raises(mg.ModelError, match="format version 8, this program reads 1 to 7"):
         mg.Tagger.from_bytes(newer)
 
 

@@ -15,8 +15,8 @@ _WORDS, _PATHS = "clusters.", "cluster-paths."
 
 
 def tables_in(arrays: Arrays) -> Arrays:
-    """The arrays of lists, clusters and actions, which stay as they are when weights change."""
-    kept = ("list.", "tree.", _WORDS, _PATHS)
+    """The arrays of lists, clusters, actions and rules, which stay as they are when weights change."""
+    kept = ("list.", "tree.", "rule.", _WORDS, _PATHS)
     return {name: array for name, array in arrays.items() if name.startswith(kept)}
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from marginalia.errors import ModelError
 from marginalia.model.container import checksum, container, mapped, read_arrays, read_header, write_file
 from marginalia.model.provenance import Arrays
+from marginalia.model.rules_part import has_rules
 from marginalia.model.saved import SavedModel
 
 FORMAT = "marginalia"
@@ -22,7 +23,8 @@ SHRUNK_VERSION = 3  # 3: short keys, weights of 16 and 8 bits; written for shrun
 GLOBAL_VERSION = 4  # 4: global features; written for models that have them only
 STAGES_VERSION = 5  # 5: a first model inside; written for models of two stages only
 BUNDLE_VERSION = 6  # 6: several models, the parts of a pipeline (model/bundle.py)
-_READABLE = ("1", "2", "3", "4", "5", "6")
+RULES_VERSION = 7  # 7: rules; written for models of rules only
+_READABLE = ("1", "2", "3", "4", "5", "6", "7")
 
 
 def version_of(model: SavedModel) -> int:
@@ -31,6 +33,8 @@ def version_of(model: SavedModel) -> int:
         return STAGES_VERSION
     if model.global_features:
         return GLOBAL_VERSION
+    if has_rules(model):
+        return RULES_VERSION
     return SHRUNK_VERSION if model.is_shrunk else VERSION
 
 
