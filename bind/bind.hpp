@@ -25,3 +25,4 @@ void bind_non_local(nb::module_& m);
 void bind_candidates(nb::module_& m);
 void bind_trees(nb::module_& m);
 void bind_words(nb::module_& m);
+void bind_rules(nb::module_& m);

@@ -1,6 +1,7 @@
 // Finished models, for Python: the same methods for every structure.
 #pragma once
 
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <string>
@@ -64,6 +65,40 @@ nb::class_<BoundModel<Model>> bind_frozen_model(nb::module_& m, const char* name
           },
           "extractor"_a, "table"_a, "k"_a, "space"_a,
           "Labels by vote of all versions of the weights among the k best outputs.");
+}
+
+// For structures whose scores may be those of rules; `for_rules(bound, extractor, table, sentence, labels,
+// space, f)` calls f(token, row).
+template <class Model, class ForRules>
+void bind_rule_use(nb::class_<BoundModel<Model>>& bound, ForRules for_rules) {
+  using namespace nb::literals;
+  using Bound = BoundModel<Model>;
+  bound
+      .def(
+          "use_rules",
+          [](Bound& b, const Input<std::uint64_t>& keys, const Input<std::uint32_t>& ends,
+             const Input<std::uint64_t>& atoms, const std::vector<std::string>& labels, bool backwards) {
+            nb::gil_scoped_release unlocked;
+            b.model.use({view(keys), view(ends), view(atoms)}, labels, backwards);
+          },
+          nb::arg("keys").noconvert(), nb::arg("ends").noconvert(), nb::arg("atoms").noconvert(), "labels"_a,
+          "backwards"_a, "From now on scores are those of rules; to be called before all else.")
+      .def(
+          "rules",
+          [for_rules](const Bound& b, const typename Model::Extractor& extractor,
+                      const marginalia::TokenTable& table, std::size_t s, const Input<std::uint32_t>& labels,
+                      typename Model::Space& space) {
+            require_sentence(table, s);
+            if (!b.model.has_rules()) throw std::invalid_argument("the model has no rules");
+            if (labels.size() != table.sentence[s + 1] - table.sentence[s])
+              throw std::invalid_argument("labels do not fit the sentence");
+            nb::list found;
+            for_rules(b, extractor, table, s, view(labels), space,
+                      [&](std::size_t t, std::uint32_t row) { found.append(nb::make_tuple(t, row)); });
+            return found;
+          },
+          "extractor"_a, "table"_a, "sentence"_a, nb::arg("labels").noconvert(), "space"_a,
+          "(token, row of its confidences) of each rule of an output that holds.");
 }
 
 template <class Bound, class Extractor, class Space>

@@ -22,6 +22,7 @@ NB_MODULE(_core, m) {
   bind_global(m);
   bind_non_local(m);
   bind_candidates(m);
+  bind_rules(m);
   bind_trees(m);
   bind_words(m);
 }

@@ -48,6 +48,7 @@ struct OwnedLattice {
   ChainShape shape;
   ChainConstants constants;
   GivenEdges given;
+  RuleScores rules;
   std::vector<std::uint32_t> edge_rows;
   std::vector<std::uint64_t> edge_end;
   Lattice lattice;
@@ -90,8 +91,12 @@ std::shared_ptr<OwnedLattice> model_lattice(const ChainModel& model, const Featu
   owned->lattice.node = lattice.node;
   owned->edge_rows = space.edge_rows;
   owned->edge_end = space.edge_end;
-  if (extractor.has_edges())
+  if (model.has_rules()) {
+    owned->rules = space.rules;
+    owned->rules.score(owned->lattice);
+  } else if (extractor.has_edges()) {
     owned->lattice.set_edges(model.edge_weights(), owned->edge_rows, owned->edge_end);
+  }
   owned->lattice.finish();
   return owned;
 }
@@ -289,6 +294,11 @@ void bind_search(nb::module_& m) {
   bind_ranked(model);
   bind_rescored(model);
   bind_output_features(model);
+  bind_rule_use(model,
+                [](const BoundChain& b, const FeatureExtractor& extractor, const TokenTable& table,
+                   std::size_t s, std::span<const std::uint32_t> labels, ChainModel::Space& space, auto&& f) {
+                  b.model.for_rules(extractor, table, s, Labels(labels.begin(), labels.end()), space, f);
+                });
   model.def(nb::new_(&make_model), "shape"_a, "arrays"_a)
       .def(
           "lattice",

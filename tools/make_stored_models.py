@@ -51,7 +51,8 @@ def trained(data: Any = TRAIN, templates: str = TEMPLATES, **options: Any) -> An
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "templates.txt"
         path.write_text("\n".join(templates.split("  ")), encoding="utf-8")
-        return mg.train(data, features=str(path), **(SMALL | options))
+        chosen = {name: value for name, value in (SMALL | options).items() if value is not None}
+        return mg.train(data, features=str(path), **chosen)
 
 
 def documents(data: Pairs) -> list[mg.Sentence]:
@@ -230,6 +231,7 @@ KINDS: dict[str, Callable[[], Any]] = {
     "chain-shrunk": lambda: mg.shrink(trained(), bits=8).model,
     "chain-crfsuite": from_crfsuite,
     "maxent-beam": lambda: trained(learner="maxent", search="beam", beam=5, passes=20),
+    "rules": lambda: trained(learner="rules", rules=40, buckets=20, passes=None),
     "crf": lambda: trained(learner="crf", passes=20),
     "crf-partial": lambda: trained(half_labelled(TRAIN), learner="crf", partial=True, scheme="IOB2"),
     "chain-global": global_features,

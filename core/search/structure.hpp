@@ -120,6 +120,12 @@ concept Listed = Structure<S> && std::unsigned_integral<typename S::Output> && r
   { s.outputs(i) } -> std::convertible_to<std::size_t>;
 };
 
+// Examples are tokens (or items) with features and a label each.
+template <class S>
+concept Labelled = Structure<S> && requires(S s) {
+  { s.examples() } -> std::convertible_to<const ExampleRows&>;
+};
+
 template <Structure S>
 bool complete(S& s, std::size_t i) {
   if constexpr (PartiallyLabelled<S>)

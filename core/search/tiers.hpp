@@ -11,7 +11,17 @@
 
 namespace marginalia {
 
-enum class Tier : std::uint8_t { costs, expectations, steps, partial, dropout, constants, penalties, lists };
+enum class Tier : std::uint8_t {
+  costs,
+  expectations,
+  steps,
+  partial,
+  dropout,
+  constants,
+  penalties,
+  lists,
+  tokens
+};
 
 struct TierText {
   const char* name;
@@ -19,7 +29,7 @@ struct TierText {
 };
 
 // By tier.
-inline constexpr std::array<TierText, 8> kTiers = {{
+inline constexpr std::array<TierText, 9> kTiers = {{
     {"costs", "costs of wrong outputs"},
     {"expectations", "expected features"},
     {"steps", "outputs that are made choice by choice"},
@@ -28,6 +38,7 @@ inline constexpr std::array<TierText, 8> kTiers = {{
     {"constants", "weights that no feature of the input has"},
     {"penalties", "the rows that an example's score comes from"},
     {"lists", "lists of outputs that are given with the examples"},
+    {"tokens", "labels that are each of one token (or item) with its features"},
 }};
 
 class Tiers {
@@ -55,7 +66,8 @@ constexpr Tiers tiers_of() {
       .with(Tier::dropout, Droppable<S>)
       .with(Tier::constants, WithConstants<S>)
       .with(Tier::penalties, LazilyPenalised<S>)
-      .with(Tier::lists, Listed<S>);
+      .with(Tier::lists, Listed<S>)
+      .with(Tier::tokens, Labelled<S>);
 }
 
 // Refuses a pair: what needs a tier, and a structure that does not have it.

@@ -861,6 +861,26 @@ class ChainModel:
     ) -> NDArray[numpy.float64]:
         """The score of the output of each sentence; -inf if it is not legal."""
 
+    def use_rules(
+        self,
+        keys: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        ends: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        atoms: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        labels: Sequence[str],
+        backwards: bool,
+    ) -> None:
+        """From now on scores are those of rules; to be called before all else."""
+
+    def rules(
+        self,
+        extractor: FeatureExtractor,
+        table: TokenTable,
+        sentence: int,
+        labels: NDArray[numpy.uint32],
+        space: ChainSpace,
+    ) -> list[tuple[int, int]]:
+        """(token, row of its confidences) of each rule of an output that holds."""
+
     def lattice(
         self, extractor: FeatureExtractor, table: TokenTable, sentence: int, space: ChainSpace
     ) -> Lattice:
@@ -1280,6 +1300,26 @@ class SingleModel:
         """
         The k best outputs of chosen sentences under constraints, `labels` being the best ones without; by sentence how often the outputs break constraints, and whether that is known to be the best.
         """
+
+    def use_rules(
+        self,
+        keys: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        ends: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        atoms: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        labels: Sequence[str],
+        backwards: bool,
+    ) -> None:
+        """From now on scores are those of rules; to be called before all else."""
+
+    def rules(
+        self,
+        extractor: FeatureExtractor,
+        table: TokenTable,
+        sentence: int,
+        labels: NDArray[numpy.uint32],
+        space: SingleSpace,
+    ) -> list[tuple[int, int]]:
+        """(token, row of its confidences) of each rule of an output that holds."""
 
     def scores(
         self, extractor: FeatureExtractor, table: TokenTable, space: SingleSpace
@@ -2174,6 +2214,102 @@ class RankBoost:
     @property
     def bound(self) -> float:
         """What the share of wrong examples cannot exceed."""
+
+LABEL_CODE: int = 2147483648
+
+class RuleSamples:
+    """Tokens or items as sets of atoms."""
+
+    def __init__(self, labels: int, neighbours: int, backwards: bool) -> None: ...
+    @staticmethod
+    def needs() -> frozenset[str]:
+        """The tiers of the contract that rules need of a structure."""
+
+    def add(
+        self,
+        examples: ExampleRows,
+        sample_weights: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+    ) -> None:
+        """Adds examples with their gold labels."""
+
+    def finish(self, least: int) -> None:
+        """Numbers the atoms that at least so many samples have."""
+
+    def __len__(self) -> int: ...
+    @property
+    def atoms(self) -> int:
+        """How many there are."""
+
+    @property
+    def weight(self) -> float:
+        """Of all samples."""
+
+class RuleLearner:
+    """Boosted rules of one label against the rest."""
+
+    def __init__(
+        self,
+        samples: RuleSamples,
+        label: int,
+        rules_per_round: int = 10,
+        width: int = 10,
+        size: int = 2,
+        buckets: int = 1000,
+        by_weight: bool = True,
+        smoothing: float = 1.0,
+        tolerance: float = 0.0,
+    ) -> None: ...
+    def run(self, rounds: int, most: int) -> int:
+        """So many rounds, or until there are `most` rules; the number of rules."""
+
+    def __len__(self) -> int: ...
+    @property
+    def done(self) -> bool:
+        """Nothing is left to learn."""
+
+    @property
+    def default(self) -> float: ...
+    @property
+    def loss(self) -> float:
+        """The sum of the weights of all samples."""
+
+    @property
+    def rules(self) -> list[tuple[list[int], float]]:
+        """(codes of atoms, confidence), in the order of learning."""
+
+class RuleTable:
+    """Rules of all labels as rows of an index."""
+
+    def __init__(self, samples: RuleSamples, index: FeatureIndex, labels: Sequence[str]) -> None: ...
+    def take(self, learner: RuleLearner) -> None:
+        """Adds the rules that are new."""
+
+    @property
+    def cells(self) -> dict[str, Any]:
+        """Rows, outputs and weights of all confidences."""
+
+    @property
+    def arrays(self) -> dict[str, Any]:
+        """Rules as a model file keeps them."""
+
+class TrainedRules:
+    """Rules in training, ready to be used."""
+
+    def __init__(
+        self, table: RuleTable, index: FeatureIndex, labels: Sequence[str], neighbours: int, backwards: bool
+    ) -> None: ...
+    @overload
+    def best(
+        self, shape: ChainShape, examples: ExampleRows, weights: SparseRows, first: int, last: int
+    ) -> NDArray[numpy.int32]:
+        """The best labels of the examples [first, last)."""
+
+    @overload
+    def best(
+        self, shape: SingleShape, examples: ExampleRows, weights: SparseRows, first: int, last: int
+    ) -> NDArray[numpy.int32]: ...
 
 MOST_TREE_LABELS: int = 4096
 

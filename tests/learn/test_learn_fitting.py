@@ -49,7 +49,7 @@ def test_tiers_are_known() -> None:
 def test_a_learner_trains_what_it_fits(toys: Toys, structure: str, learner: str) -> None:
     if STRUCTURES[structure].compile is not STRUCTURES["chain"].compile and structure != "segments":
         pytest.skip("its data are of another kind")
-    passes = {} if learner == "rank-boost" else {"passes": 2}
+    passes = {} if learner in ("rank-boost", "rules") else {"passes": 2}
     more: dict[str, Any] = {"features": "fields", **passes}
     if not fits(structure, learner):
         with pytest.raises(mg.SettingsError, match=f"learner {learner} needs .* structure {structure} does"):

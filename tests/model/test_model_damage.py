@@ -177,8 +177,8 @@ def with_header(data: bytes, change: Callable[[dict[str, Any]], None]) -> bytes:
 
 
 def test_a_newer_format_is_named(data: bytes) -> None:
-    newer = with_header(data, lambda header: header["__metadata__"].update(format_version="9"))
-    with pytest.raises(mg.ModelError, match="format version 9, this program reads 1 to 8"):
+    newer = with_header(data, lambda header: header["__metadata__"].update(format_version="10"))
+    with pytest.raises(mg.ModelError, match="format version 10, this program reads 1 to 9"):
         mg.Tagger.from_bytes(newer)
 
 

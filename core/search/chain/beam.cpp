@@ -34,7 +34,7 @@ double step(const Lattice& lattice, const std::vector<std::vector<Candidate>>& k
   score += lattice.pairs(t)[before.label * n + c];
   if (lattice.shape->order == 1) return score;
   const std::size_t older = t == 1 ? n : kept[t - 2][before.parent].label;
-  return score + lattice.constants->trigram[(older * n + before.label) * n + c];
+  return score + lattice.trigrams(t)[(older * n + before.label) * n + c];
 }
 
 }  // namespace

@@ -30,6 +30,7 @@ class Chain {
   Chain(const ChainShape& shape, const ChainData& data, const SparseRows& weights);
 
   std::size_t size() const { return examples_.sentences(); }
+  const ExampleRows& examples() const { return examples_; }
   std::uint32_t row_outputs() const { return shape_.labels; }  // of the rows that most scores come from
   void prefetch(std::size_t i) const;                          // example i is next
   std::size_t parts(std::size_t i) const { return right(i).size(); }
@@ -268,6 +269,6 @@ void Chain::rows_of(std::size_t i, F&& f) const {
 }
 
 static_assert(CostSensitive<Chain> && Probabilistic<Chain> && Stepwise<Chain> && PartiallyLabelled<Chain> &&
-              Droppable<Chain> && WithConstants<Chain> && LazilyPenalised<Chain>);
+              Droppable<Chain> && WithConstants<Chain> && LazilyPenalised<Chain> && Labelled<Chain>);
 
 }  // namespace marginalia

@@ -374,6 +374,7 @@ bool scaled_forward_backward(const Lattice& lattice, bool want_pairs, Space& spa
   log_z = 0.0;
   space.begin(lattice);
   if (lattice.length == 0) return true;
+  if (lattice.triples_vary()) return false;  // too many factors to make for each token twice
   const std::size_t n = lattice.labels();
   space.scale.resize(lattice.length);
   if (lattice.shape->order == 1) {

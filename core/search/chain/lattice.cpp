@@ -8,7 +8,7 @@ namespace marginalia {
 
 namespace {
 
-constexpr std::size_t kKeptPairs = std::size_t{1} << 20;  // 8 MiB of doubles
+constexpr std::size_t kKeptScores = std::size_t{1} << 20;  // 8 MiB of doubles
 
 }  // namespace
 
@@ -85,6 +85,7 @@ void Lattice::begin(std::size_t tokens, bool clear) {
   node.resize(tokens * labels());
   if (clear) std::fill(node.begin(), node.end(), 0.0);
   edges_ = nullptr;
+  steps_ = nullptr;
   restricted_ = local_pairs_ = false;
   factor_ = 1.0;
   plain_ = nullptr;
@@ -109,11 +110,20 @@ void Lattice::set_edges(const EdgeWeights& weights, std::span<const std::uint32_
   keep_pairs();
 }
 
+void Lattice::set_steps(const StepScores& steps) {
+  steps_ = &steps;
+  keep_pairs();
+}
+
+void Lattice::Kept::clear(std::size_t size, std::size_t length) {
+  const std::size_t kept = std::clamp<std::size_t>(kKeptScores / size, 1, std::max<std::size_t>(length, 1));
+  of.assign(kept, 0);
+  scores.resize(kept * size);
+}
+
 void Lattice::keep_pairs() {
-  const std::size_t size = labels() * labels();
-  const std::size_t kept = std::clamp<std::size_t>(kKeptPairs / size, 1, std::max<std::size_t>(length, 1));
-  pairs_of_.assign(kept, 0);
-  pairs_.resize(kept * size);
+  pairs_.clear(labels() * labels(), length);
+  if (triples_vary()) trigrams_.clear(constants->trigram.size(), length);
 }
 
 // What makes later labels choices is asked for again, of all labels and of scores as they were.
@@ -127,14 +137,15 @@ void Lattice::write_pairs(std::size_t t, double* scores) const {
   if (edges_ != nullptr)
     edges_->add_rows(edge_rows_.subspan(edge_end_[t], edge_end_[t + 1] - edge_end_[t]), transition.size(),
                      scores);
+  if (steps_ != nullptr) steps_->add_pairs(*this, t, scores);
 }
 
 const double* Lattice::pairs_at(std::size_t t) const {
-  const std::size_t n = labels(), size = n * n, kept = t % pairs_of_.size();
-  double* scores = pairs_.data() + kept * size;
-  if (pairs_of_[kept] == t) return scores;
+  const std::size_t n = labels(), size = n * n, kept = t % pairs_.of.size();
+  double* scores = pairs_.scores.data() + kept * size;
+  if (pairs_.of[kept] == t) return scores;
   write_pairs(t, scores);
-  pairs_of_[kept] = t;
+  pairs_.of[kept] = t;
   if (local_pairs_ && t + 1 < length) {
     std::vector<double> next(size);
     write_pairs(t + 1, next.data());
@@ -142,6 +153,19 @@ const double* Lattice::pairs_at(std::size_t t) const {
   }
   if (factor_ != 1.0)
     for (std::size_t s = 0; s < size; ++s) scores[s] *= factor_;
+  return scores;
+}
+
+const double* Lattice::trigrams_at(std::size_t t) const {
+  const std::vector<double>& plain = plain_constants().trigram;
+  const std::size_t kept = t % trigrams_.of.size();
+  double* scores = trigrams_.scores.data() + kept * plain.size();
+  if (trigrams_.of[kept] == t) return scores;
+  std::copy(plain.begin(), plain.end(), scores);
+  if (t > 1) steps_->add_triples(*this, t, scores);
+  trigrams_.of[kept] = t;
+  if (factor_ != 1.0)
+    for (std::size_t s = 0; s < plain.size(); ++s) scores[s] *= factor_;
   return scores;
 }
 
@@ -226,7 +250,7 @@ double path_score(const Lattice& lattice, const std::uint32_t* labels) {
     score += lattice.pairs(t)[labels[t - 1] * n + labels[t]] + lattice.node[t * n + labels[t]];
     if (lattice.shape->order == 1) continue;
     const std::size_t older = t == 1 ? n : labels[t - 2];
-    score += lattice.constants->trigram[(older * n + labels[t - 1]) * n + labels[t]];
+    score += lattice.trigrams(t)[(older * n + labels[t - 1]) * n + labels[t]];
   }
   return score + lattice.constants->end[labels[lattice.length - 1]];
 }

@@ -102,6 +102,17 @@ struct EdgeWeightsOf final : EdgeWeights {
   const Weights& weights;
 };
 
+class Lattice;
+
+// Scores of label pairs and triples that are made for each token when they are asked for.
+struct StepScores {
+  virtual ~StepScores() = default;
+  // Adds to [L][L] scores of the labels of tokens t - 1 and t, t >= 1.
+  virtual void add_pairs(const Lattice& lattice, std::size_t t, double* scores) const = 0;
+  // Adds to [L][L][L] scores of the labels of tokens t - 2 to t, t >= 2; order 2 only.
+  virtual void add_triples(const Lattice& lattice, std::size_t t, double* scores) const = 0;
+};
+
 // Edge features stay rows until their scores are asked for, and those are kept for as many tokens as fit into
 // a few megabytes: all at once would take T * L * L. So a lattice must not be used by two threads at the same
 // time.
@@ -117,6 +128,8 @@ class Lattice {
   // Its edge features: token t has rows[ends[t] .. ends[t + 1]). The lattice only looks at all three.
   void set_edges(const EdgeWeights& weights, std::span<const std::uint32_t> rows,
                  std::span<const std::uint64_t> ends);
+  // Scores of pairs and triples besides; the lattice only looks at them.
+  void set_steps(const StepScores& steps);
   // To be called when all scores are set. For a shape that is local they become log-probabilities of each
   // label given those before it, so that an output's score is its log-probability.
   void finish();
@@ -143,10 +156,18 @@ class Lattice {
   }
 
   // Do the scores of label pairs differ from token to token?
-  bool varies() const { return edges_ != nullptr || local_pairs_; }
+  bool varies() const { return edges_ != nullptr || local_pairs_ || steps_ != nullptr; }
+  // The same of label triples.
+  bool triples_vary() const { return steps_ != nullptr && shape->order == 2; }
 
   // [L][L] scores of the label pairs at tokens t - 1 and t, t >= 1; valid until the next call.
   const double* pairs(std::size_t t) const { return varies() ? pairs_at(t) : constants->transition.data(); }
+
+  // Order 2: [L + 1][L][L] scores of the label triples at tokens t - 2 to t, t >= 1, as in ChainConstants;
+  // valid until the next call.
+  const double* trigrams(std::size_t t) const {
+    return triples_vary() ? trigrams_at(t) : constants->trigram.data();
+  }
 
   // Calls f(predecessor state, score of the step without the node score) for a state at t >= 1.
   template <class F>
@@ -158,16 +179,25 @@ class Lattice {
       return;
     }
     const std::size_t from = state / n, to = state % n;
+    const double* trigram = trigrams(t);
     if (t == 1) {
-      f(from, constants->trigram[(n * n + from) * n + to] + pair[state]);
+      f(from, trigram[(n * n + from) * n + to] + pair[state]);
       return;
     }
     for (std::size_t older = 0; older < n; ++older)
-      f(older * n + from, constants->trigram[(older * n + from) * n + to] + pair[state]);
+      f(older * n + from, trigram[(older * n + from) * n + to] + pair[state]);
   }
 
  private:
+  // Scores of steps that end at a token, kept for some of them: token t at t % kept.
+  struct Kept {
+    std::vector<double> scores;   // [kept][scores of a token]
+    std::vector<std::size_t> of;  // [kept] which token; 0: none, because the first has no step
+    void clear(std::size_t size, std::size_t length);
+  };
+
   const double* pairs_at(std::size_t t) const;
+  const double* trigrams_at(std::size_t t) const;
   void write_pairs(std::size_t t, double* scores) const;
   void keep_pairs();
   void keep_plain_node();
@@ -176,6 +206,7 @@ class Lattice {
   const ChainConstants& plain_constants() const { return plain_ == nullptr ? *constants : *plain_; }
 
   const EdgeWeights* edges_ = nullptr;
+  const StepScores* steps_ = nullptr;
   std::vector<double> normalisers_;  // [T][L] what was taken from node scores, where it depends on them alone
   double first_normaliser_ = 0.0;
   bool restricted_ = false;   // was there a call of `allow`?
@@ -184,9 +215,8 @@ class Lattice {
   std::span<const std::uint64_t> edge_end_;  // [T + 1]
   double factor_ = 1.0;
   const ChainConstants* plain_ = nullptr;  // as they were before scaling; pairs are scaled when made
-  std::vector<double> plain_node_;     // node scores before `scale` and `allow`; empty if they are the same
-  mutable std::vector<double> pairs_;  // [kept tokens][L][L]; token t is kept at t % kept
-  mutable std::vector<std::size_t> pairs_of_;  // [kept] which token; 0: none, because the first has no pair
+  std::vector<double> plain_node_;  // node scores before `scale` and `allow`; empty if they are the same
+  mutable Kept pairs_, trigrams_;
 };
 
 // The local log-normaliser of the choice of each label of an output; 0 if the shape is not local.

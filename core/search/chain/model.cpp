@@ -15,6 +15,11 @@ Lattice& ChainModel::lattice(const FeatureExtractor& extractor, const TokenTable
   lattice.begin(length);
   space.edge_rows.clear();
   space.edge_end.assign(1, 0);
+  if (has_rules()) {
+    space.edge_end.resize(length + 1, 0);
+    add_rules(extractor, table, s, space);
+    return lattice;
+  }
   const auto end_tokens_before = [&](std::size_t t) {
     while (space.edge_end.size() <= t) space.edge_end.push_back(space.edge_rows.size());
   };
@@ -33,6 +38,14 @@ Lattice& ChainModel::lattice(const FeatureExtractor& extractor, const TokenTable
   end_tokens_before(length);
   if (extractor.has_edges()) lattice.set_edges(edge_weights_, space.edge_rows, space.edge_end);
   return lattice;
+}
+
+void ChainModel::add_rules(const FeatureExtractor& extractor, const TokenTable& table, std::size_t s,
+                           Space& space) const {
+  space.rules.begin(space.lattice.length, shape().labels, neighbours_of(shape()), backwards_);
+  for_atoms(extractor, table, s, space,
+            [&](std::size_t) { space.rules.add_token(*rules_, weights(), space.atoms); });
+  space.rules.score(space.lattice);
 }
 
 // The sums of groups first, then the features of the other templates.

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "features/extractor.hpp"
@@ -11,6 +13,7 @@
 #include "search/chain/forward_backward.hpp"
 #include "search/chain/lattice.hpp"
 #include "search/chain/paths.hpp"
+#include "search/chain/rule_scores.hpp"
 #include "search/chain/viterbi.hpp"
 #include "search/frozen_model.hpp"
 #include "search/hypothesis_list.hpp"
@@ -34,12 +37,28 @@ struct ChainTypes {
     ViterbiSpace viterbi;
     ForwardBackwardSpace probabilities;
     ScoredLabels best;
+    std::vector<std::uint32_t> atoms;  // of a token
+    RuleScores rules;
   };
 };
 
 class ChainModel : public FrozenModel<ChainModel, ChainTypes> {
  public:
   using FrozenModel::FrozenModel;
+
+  // From now on scores are those of rules, which ask for labels before a token or (backwards) after it.
+  // Throws std::invalid_argument.
+  void use(const RuleArrays& rules, const std::vector<std::string>& labels, bool backwards) {
+    if (labels.size() != shape().labels) throw std::invalid_argument("rules: labels disagree in number");
+    rules_.emplace(trie_of(rules, weights(), labels, neighbours_of(shape()), backwards));
+    backwards_ = backwards;
+  }
+  bool has_rules() const { return rules_.has_value(); }
+  // Calls f(token, row of its confidences) for the rules of an output of sentence s that hold, whatever its
+  // label.
+  template <class F>
+  void for_rules(const FeatureExtractor& extractor, const TokenTable& table, std::size_t s, const Labels& y,
+                 Space& space, F&& f) const;
 
   const EdgeWeights& edge_weights() const { return edge_weights_; }
 
@@ -101,6 +120,12 @@ class ChainModel : public FrozenModel<ChainModel, ChainTypes> {
   // still near when the next one needs it.
   static constexpr std::size_t kTokens = 8, kCellsAhead = 8;
 
+  // Calls f(token) for each token of sentence s, with its atoms in the space.
+  template <class F>
+  void for_atoms(const FeatureExtractor& extractor, const TokenTable& table, std::size_t s, Space& space,
+                 F&& f) const;
+  void add_rules(const FeatureExtractor& extractor, const TokenTable& table, std::size_t s,
+                 Space& space) const;
   template <class F>
   void add_grouped(const FeatureExtractor& extractor, const TokenTable& table, std::size_t first,
                    std::size_t length, Space& space, F&& add) const;
@@ -115,7 +140,46 @@ class ChainModel : public FrozenModel<ChainModel, ChainTypes> {
   }
 
   EdgeWeightsOf<FrozenWeights> edge_weights_{weights()};
+  std::optional<RuleTrie> rules_;
+  bool backwards_ = false;
 };
+
+template <class F>
+void ChainModel::for_atoms(const FeatureExtractor& extractor, const TokenTable& table, std::size_t s,
+                           Space& space, F&& f) const {
+  const std::size_t first = table.sentence[s], length = table.sentence[s + 1] - first;
+  extractor.read(table, first, first + length, identity(), space.extraction);
+  for (std::size_t t = 0; t < length; ++t) {
+    extractor.features(space.extraction, length, t, t + 1, space.features, [](std::uint64_t) {});
+    FeatureExtractor::resolve(space.features, space.extraction,
+                              [&](const Feature& found) { return rules_->atom(found.key); });
+    space.atoms.clear();
+    for (const Feature& found : space.features)
+      if (found.value != 0.0f) space.atoms.push_back(found.row);
+    f(t);
+  }
+}
+
+template <class F>
+void ChainModel::for_rules(const FeatureExtractor& extractor, const TokenTable& table, std::size_t s,
+                           const Labels& y, Space& space, F&& f) const {
+  const auto label_at = [&](std::size_t t, std::size_t distance) {
+    const std::size_t at = backwards_ ? t + distance : t - distance;  // wraps around before the sentence
+    return distance <= neighbours_of(shape()) && at < y.size() ? y[at] : kAnyLabel;
+  };
+  for_atoms(extractor, table, s, space, [&](std::size_t t) {
+    sort_unique(space.atoms);
+    const std::uint32_t near = label_at(t, 1), far = label_at(t, 2);
+    const auto holds = [](std::uint32_t asked, std::uint32_t label) {
+      return asked == kAnyLabel || asked == label;
+    };
+    rules_->for_matching(
+        space.atoms, [&](std::uint32_t row) { f(t, row); },
+        [&](const LabelRule& rule) {
+          if (holds(rule.near, near) && holds(rule.far, far)) f(t, rule.row);
+        });
+  });
+}
 
 template <class F>
 void ChainModel::for_features(const FeatureExtractor& extractor, const TokenTable& table, std::size_t s,

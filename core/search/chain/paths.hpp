@@ -30,7 +30,7 @@ struct ChainPaths {
       return;
     }
     const std::size_t older = t == 1 ? n : closed / n;
-    const double* trigram = &lattice.constants->trigram[(older * n + label) * n];
+    const double* trigram = lattice.trigrams(t) + (older * n + label) * n;
     for (std::size_t to = 0; to < n; ++to) f(label * n + to, pair[to] + trigram[to]);
   }
   double part(std::size_t t, std::size_t open, std::size_t) const {

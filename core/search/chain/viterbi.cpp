@@ -198,17 +198,26 @@ MARGINALIA_INLINE void max_trigrams(const ChainConstants& constants, std::size_t
       max_add(out, constants.trigram.data() + s * n, in[s], n);
 }
 
+// The same without bounds, of triples that differ from token to token.
+MARGINALIA_INLINE void max_triples(const double* triples, std::size_t b, const double* in, std::size_t n,
+                                   double* out) {
+  for (std::size_t s = b; s < n * n; s += n)
+    if (in[s] != kIllegal) max_add(out, triples + s * n, in[s], n);
+}
+
 MARGINALIA_INLINE void step_order_2(const Lattice& lattice, std::size_t t, const double* in, double* out) {
   const std::size_t n = lattice.labels();
   const double* pairs = lattice.pairs(t);
-  const ChainConstants& constants = *lattice.constants;
+  const double* trigrams = lattice.trigrams(t);
   for (std::size_t b = 0; b < n; ++b) {
     double* row = out + b * n;
     std::fill(row, row + n, kIllegal);
     if (t == 1)
-      max_add(row, constants.trigram.data() + (n * n + b) * n, in[b], n);
+      max_add(row, trigrams + (n * n + b) * n, in[b], n);
+    else if (lattice.triples_vary())
+      max_triples(trigrams, b, in, n, row);
     else
-      max_trigrams(constants, b, in, n, row);
+      max_trigrams(*lattice.constants, b, in, n, row);
     for (std::size_t c = 0; c < n; ++c) row[c] += pairs[b * n + c] + lattice.node[t * n + c];
   }
 }
@@ -254,7 +263,7 @@ MARGINALIA_INLINE std::size_t predecessor(const Lattice& lattice, std::size_t t,
     return first_best(n, [&](std::size_t from) { return earlier[from] + pairs[from * n]; });
   const std::size_t from = state / n, to = state % n;
   if (t == 1) return from;
-  const double* trigrams = lattice.constants->trigram.data() + to;
+  const double* trigrams = lattice.trigrams(t) + to;
   const auto score_of = [&](std::size_t older) {
     return earlier[older * n + from] + (trigrams[(older * n + from) * n] + *pairs);
   };

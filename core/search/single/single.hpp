@@ -50,6 +50,7 @@ class Single {
       : classes_(shape.labels), data_(data), weights_(weights) {}
 
   std::size_t size() const { return data_.size(); }
+  const ExampleRows& examples() const { return data_.examples; }
   std::size_t parts(std::size_t) const { return 1; }
   Output gold(std::size_t i) { return complete(i) ? right(i).ids()[0] : best_of(i, true)->output; }
   std::size_t errors(std::size_t i, Output y) const { return right(i).allows(0, y) ? 0 : 1; }

@@ -41,6 +41,13 @@ def add_parser(verbs: Verbs) -> None:
     parser.add_argument("--top", metavar="N", type=natural, default=20, help="how many of each (default: 20)")
     parser.add_argument("--label", metavar="NAME", help="only this label (default: all)")
     parser.add_argument("--find", metavar="TEXT", help="only features with this in their name (default: all)")
+    parser.add_argument(
+        "--min-support",
+        metavar="N",
+        type=natural,
+        default=0,
+        help="of rules: only those that N samples of the training data had (default: all)",
+    )
     parser.add_argument("--part", metavar="NAME", help="of a pipeline: this part, as a model of its own")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
     parser.add_argument("--no-color", action="store_true", help="no colours (also: NO_COLOR=1)")
@@ -78,7 +85,8 @@ def run(args: argparse.Namespace) -> int:
             f"{args.model}: --find: the names of features are not in the model "
             "(shrunk, or trained with names=off)."
         )
-    found = inspect(saved, os.path.getsize(args.model), args.top, args.label, args.find)
+    size_of_file = os.path.getsize(args.model)
+    found = inspect(saved, size_of_file, args.top, args.label, args.find, min_support=args.min_support)
     if args.json:
         print(json.dumps({"model": args.model} | found, ensure_ascii=False))
     else:
@@ -117,7 +125,13 @@ def _exchange(args: argparse.Namespace) -> int:
 
 
 def inspect(
-    saved: SavedModel, file_size: int, top: int, label: str | None = None, find: str | None = None
+    saved: SavedModel,
+    file_size: int,
+    top: int,
+    label: str | None = None,
+    find: str | None = None,
+    *,
+    min_support: int = 0,
 ) -> dict[str, Any]:
     """All that is shown, ready for JSON."""
     from marginalia.model.file import version_of
@@ -125,7 +139,7 @@ def inspect(
     from marginalia.model.inspection import Inspection
     from marginalia.model.word_tables import clusters_in, lexicons_in
 
-    inspection = Inspection(saved)
+    inspection = Inspection(saved, min_support)
     found: dict[str, Any] = {"format_version": version_of(saved), "size": file_size} | inspection.sizes()
     found |= {"arrays": inspection.array_sizes(), "has_names": inspection.has_names}
     program = saved.program
@@ -161,7 +175,11 @@ def _transitions(inspection: Inspection, top: int, label: str | None) -> dict[st
 
 
 def _plain(weights: Iterable[Weighted]) -> list[dict[str, Any]]:
-    return [{"feature": w.feature, "labels": list(w.labels), "weight": round(w.weight, 6)} for w in weights]
+    return [
+        {"feature": w.feature, "labels": list(w.labels), "weight": round(w.weight, 6)}
+        | ({} if w.support is None else {"support": w.support})
+        for w in weights
+    ]
 
 
 def _lines(found: dict[str, Any], paint: Paint) -> Iterator[str]:
@@ -279,7 +297,12 @@ def _weights(weights: list[dict[str, Any]], paint: Paint) -> Iterator[str]:
     for item in weights:
         number = paint(f"{item['weight']:+10.4f}", GREEN if item["weight"] > 0 else RED)
         labels = " ".join(item["labels"])
-        yield f"  {number}  {labels}  {item['feature']}".rstrip()
+        yield f"  {number}  {labels}  {_rule(item) if 'support' in item else item['feature']}".rstrip()
+
+
+def _rule(item: dict[str, Any]) -> str:
+    """A rule as a sentence, with how many samples of the training data it had."""
+    return f"if {item['feature'].replace(' & ', ' and ')}  ({count(item['support'], 'sample')})"
 
 
 def _spelled(value: object) -> str:

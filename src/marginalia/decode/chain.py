@@ -98,9 +98,9 @@ class ChainTraining:
         extraction: ChainExtraction,
         costs: Costs | None = None,
     ) -> None:
-        self._shape = self._shape_of(labels, encoding, options, program)
+        self.shape = self._shape_of(labels, encoding, options, program)
         self._index, self._cutoff, self._costs = extraction.index, options.cutoff, costs
-        self.constants, self.row_width = self._shape.constants, self._shape.row_width
+        self.constants, self.row_width = self.shape.constants, self.shape.row_width
 
     def _shape_of(
         self,
@@ -113,7 +113,7 @@ class ChainTraining:
 
     def set_gold(self, examples: _core.ExampleRows, ids: Ids, sets: npt.NDArray[np.uint8]) -> None:
         """The right outputs."""
-        examples.set_gold(ids, self._shape.labels, sets)
+        examples.set_gold(ids, self.shape.labels, sets)
 
     def choose_features(
         self, batches: Callable[[], Iterator[_core.ExampleRows]], kept: list[_core.ExampleRows]
@@ -124,11 +124,11 @@ class ChainTraining:
 
     def batch(self, examples: _core.ExampleRows) -> Any:
         """The examples as outputs of this chain."""
-        return _core.ChainBatch(self._shape, examples, self._costs)
+        return _core.ChainBatch(self.shape, examples, self._costs)
 
     def whole_batch(self, examples: _core.ExampleRows, *documents: Any) -> Any:
         """The examples as outputs with global features (decode/global_training.py)."""
-        return _core.WholeChainBatch(self._shape, examples, *documents)
+        return _core.WholeChainBatch(self.shape, examples, *documents)
 
 
 def _shape_of(saved: SavedModel) -> _core.ChainShape:

@@ -15,11 +15,13 @@ import numpy.typing as npt
 from marginalia import _core
 from marginalia.corpus.blocks import Block
 from marginalia.decode.confidence import spelling_of
+from marginalia.decode.rules import log_sigmoid, rule_parts, use_rules
 from marginalia.decode.settings import VoteSettings
 from marginalia.errors import DataError, MarginaliaError, ModelError
 from marginalia.features.compiling import extracted, looks_at_lists
 from marginalia.model import SavedModel, phrases_of
 from marginalia.model.constants import ChainSettings, constant_place
+from marginalia.model.rules_part import has_rules
 from marginalia.model.word_tables import word_tables_of
 
 Ids = npt.NDArray[np.int32]
@@ -77,7 +79,7 @@ class Term(NamedTuple):
         return self.weight * self.times
 
 
-TERM_KINDS = ("feature", "transition", "dictionary", "normaliser", "global")
+TERM_KINDS = ("feature", "transition", "dictionary", "normaliser", "global", "rule", "sigmoid")
 
 
 class ActiveFeature(NamedTuple):
@@ -181,6 +183,7 @@ class Decoder(Generic[Shape]):
             if self._shape.row_width != saved.width:
                 raise ValueError(f"rows of {saved.width} outputs, expected {self._shape.row_width}")
             self._model = factory.model(self._shape, saved.arrays)
+            use_rules(self._model, saved)
             self._candidates = _candidates_of(saved)
             self._phrases = phrases_of(saved)
             self._words = word_tables_of(saved)
@@ -282,6 +285,8 @@ class Decoder(Generic[Shape]):
 
     def terms(self, block: Block, sentence: int, ids: Sequence[int]) -> list[Term]:
         """The terms of an output's score, which is their sum."""
+        if has_rules(self._saved):
+            return self._rule_terms(block, sentence, ids)
         found = [self._observed(feature) for feature in self._active_features(block, sentence, ids)]
         return [*(term for term in found if term is not None), *self._constants(self._parts_of(ids))]
 
@@ -300,9 +305,24 @@ class Decoder(Generic[Shape]):
         is normalised."""
         counts: dict[tuple[str, tuple[str, ...], float], float] = {}
         for term in Decoder.terms(self, block, sentence, ids):
+            if term.kind == "sigmoid":
+                continue
             item = term.feature, term.labels, term.weight
             counts[item] = counts.get(item, 0) + term.times
         return [Contribution(*item, n) for item, n in counts.items()]
+
+    def _rule_terms(self, block: Block, sentence: int, ids: Sequence[int]) -> list[Term]:
+        """The rules that hold, and what makes the score of each label of their sum."""
+        given = np.ascontiguousarray(ids, dtype=np.uint32)
+        fired = self._model.rules(self._extractor(block), block.table, sentence, given, self._space())
+        found, sums = [], [0.0] * len(ids)
+        for t, row, confidence in rule_parts(self._saved, fired, ids):
+            place, name = (row, int(ids[t])), self._saved.feature_name(row)
+            found.append(Term("rule", name, self._named([ids[t]]), confidence, t, t, place))
+            sums[t] += confidence
+        for t, total in enumerate(sums):
+            found.append(Term("sigmoid", "sigmoid", self._named([ids[t]]), log_sigmoid(total) - total, t, t))
+        return found
 
     def _active_features(self, block: Block, sentence: int, ids: Sequence[int]) -> Iterator[ActiveFeature]:
         """The features of an output that have rows."""

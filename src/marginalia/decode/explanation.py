@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from marginalia.decode.tagged import Tagged
 from marginalia.model.provenance import Citation
 
-KINDS = ("feature", "transition", "dictionary", "constraint", "normaliser", "global")
+KINDS = ("feature", "transition", "dictionary", "constraint", "normaliser", "global", "rule", "sigmoid")
 """What a score is split over. Constraints forbid outputs and add nothing to scores; they come first."""
 
 

@@ -35,6 +35,23 @@ class SearchSettings(Settings):
 
 
 @dataclass(frozen=True, kw_only=True)
+class RuleSearchSettings(SearchSettings):
+    """Which labels rules may ask for besides features."""
+
+    direction: str = setting(
+        "right-to-left",
+        "Whose labels rules may ask for: those of the tokens after (right-to-left) or before "
+        "(left-to-right), as many as the order of the chain.",
+        choices=("right-to-left", "left-to-right"),
+    )
+
+    @property
+    def backwards(self) -> bool:
+        """Whether they are those of the tokens after."""
+        return self.direction == "right-to-left"
+
+
+@dataclass(frozen=True, kw_only=True)
 class VoteSettings(Settings):
     """Which weights are kept, and how their versions vote."""
 

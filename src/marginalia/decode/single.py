@@ -30,7 +30,7 @@ class SingleTraining(ChainTraining):
 
     def batch(self, examples: _core.ExampleRows) -> _core.SingleBatch:
         """The examples as items with a class each."""
-        return _core.SingleBatch(self._shape, examples, self._costs)
+        return _core.SingleBatch(self.shape, examples, self._costs)
 
 
 class RankedClasses(NamedTuple):

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from marginalia.corpus.blocks import Block
 from marginalia.decode.decoder import Constant, Decoder, Ids, Shape, Term
+from marginalia.model.rules_part import has_rules
 
 
 class TermDecoder(Decoder[Shape]):
@@ -27,6 +28,8 @@ class TermDecoder(Decoder[Shape]):
     def differing_terms(self, block: Block, ids: Ids, others: Ids) -> list[tuple[list[Term], list[Term]]]:
         """By sentence the terms of two outputs, given by the label ids of all tokens, without most of those
         that both have."""
+        if has_rules(self._saved):
+            return Decoder.differing_terms(self, block, ids, others)
         extractor, space = self._extractor(block), self._space()
         sides = [
             self._model.differing_features(extractor, block.table, *pair, space)

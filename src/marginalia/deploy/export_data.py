@@ -20,6 +20,7 @@ from marginalia.features.program import Value
 from marginalia.kinds import kind_of
 from marginalia.model import SavedModel
 from marginalia.model.constants import ChainSettings
+from marginalia.model.rules_part import has_rules
 from marginalia.model.word_tables import word_tables_of
 
 _PLAIN = ("column", "first", "prefix", "suffix", "width", "nfkc")  # functions that need no Unicode tables
@@ -42,6 +43,8 @@ def _check(saved: SavedModel) -> None:
         )
     if saved.settings_as(SearchSettings).width:
         raise ModelError("a model that searches by beam cannot be exported: train it with search=exact.")
+    if has_rules(saved):
+        raise ModelError("a model of rules cannot be exported: programs have none.")
     if saved.program.explicit:
         raise ModelError("a model of explicit attributes cannot be exported: what makes them is not in it.")
     if saved.global_features:

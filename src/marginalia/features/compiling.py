@@ -189,6 +189,11 @@ def has_label_bigram(program: TemplateProgram) -> bool:
     return any(is_label_bigram(template) for template in program.templates)
 
 
+def edge_templates(program: TemplateProgram) -> list[str]:
+    """Templates that look at two labels and at something else, as they are written."""
+    return [shown(template) for template in extracted(program) if template.scope == "edge"]
+
+
 def has_ends(program: TemplateProgram) -> bool:
     """Whether the program learns which labels stand first and last."""
     return program.ends and has_label_bigram(program)

@@ -20,6 +20,8 @@ SETS = (
     "pos",
     "chunking",
     "collins-np",
+    "iwakura-chunking",
+    "iwakura-pos",
     "ner",
     "ner-rich",
     "ner-best",

@@ -36,6 +36,7 @@ from marginalia.model import SavedModel, phrases_of
 from marginalia.model.corrections import Changed, shown_tokens, with_correction
 from marginalia.model.freezing import frozen_arrays
 from marginalia.model.provenance import moved_provenance
+from marginalia.model.rules_part import has_rules
 from marginalia.model.word_tables import word_tables_of
 
 
@@ -112,6 +113,11 @@ def _check(saved: SavedModel) -> None:
         raise ModelError(
             "a model with global features cannot be corrected: no change of weights could promise that its "
             "search finds an output. Train it again with the example."
+        )
+    if has_rules(saved):
+        raise ModelError(
+            "a model of rules cannot be corrected: no single weight decides an output. Train it again "
+            "with the example, or change its rules (inspect --export, --import)."
         )
     if saved.first:
         raise ModelError("a model of two stages cannot be corrected: train it again with the example.")

@@ -17,6 +17,7 @@ from marginalia.learn.likelihood import LikelihoodPatience, LikelihoodRun, Prior
 from marginalia.learn.non_local import NonLocalSettings, resolve_non_local
 from marginalia.learn.online import OnlineOptions, OnlineRun, OnlineSettings, checked
 from marginalia.learn.rank_boost import RankBoostRun, RankBoostSettings, resolve_rounds
+from marginalia.learn.rules import RuleRun, RuleSettings, resolve_looks
 from marginalia.learn.run import LearnerRun, LearnerSettings, RunContext
 
 L = TypeVar("L", bound=LearnerSettings)
@@ -30,7 +31,7 @@ class Learner(Generic[L]):
     `needs` are the tiers of the contract that a structure must have for it, as the core knows them. `resolve`
     refuses settings that do not go together, and gives them with what they leave to the learner. `goes_on`:
     it learns example by example, from any weights and any data on. `has_globals`: its outputs have global
-    features.
+    features. `ends`: its models cannot be learned further or corrected, and it needs complete labels.
     """
 
     help: str
@@ -41,6 +42,7 @@ class Learner(Generic[L]):
     has_loss: bool = True
     goes_on: bool = False
     has_globals: bool = False
+    ends: bool = False
 
     @property
     def settings(self) -> tuple[Setting, ...]:
@@ -271,5 +273,13 @@ LEARNERS: dict[str, Learner[Any]] = {
         RankBoostRun,
         _core.RankBoost.needs(),
         resolve_rounds,
+    ),
+    "rules": Learner(
+        "boosted rules: combinations of features that it finds itself, one label against the rest",
+        RuleSettings,
+        RuleRun,
+        _core.RuleSamples.needs(),
+        resolve_looks,
+        ends=True,
     ),
 }

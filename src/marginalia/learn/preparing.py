@@ -18,7 +18,7 @@ from marginalia.decode.global_training import WholeExtraction, WholeTraining
 from marginalia.decode.structures import STRUCTURES, TrainingStructure
 from marginalia.errors import DataError, SettingsError
 from marginalia.features.clusters import load_word_tables
-from marginalia.features.compiling import load_phrases
+from marginalia.features.compiling import edge_templates, load_phrases
 from marginalia.features.documents import looks_at_documents, looks_at_first_labels
 from marginalia.features.loading import text_of_features
 from marginalia.features.program import EXPLICIT, TemplateProgram
@@ -30,6 +30,7 @@ from marginalia.learn.learners import LEARNERS
 from marginalia.learn.non_local import NonLocalSettings
 from marginalia.learn.recipe import Recipe, check_start
 from marginalia.learn.regularisers import RegulariserSettings
+from marginalia.learn.rules import RuleSettings, RuleTraining
 from marginalia.learn.run import RunContext
 from marginalia.learn.samples import SampleWeights, class_weights_of
 from marginalia.learn.training import Training, TrainingParts
@@ -111,7 +112,7 @@ def prepare(
             start=start,
             first=first,
             passes_before=passes,
-            notes=[*notes, *_notes_of(recipe, read.coder, context.threads, start)],
+            notes=[*notes, *_notes_of(recipe, features.program, read.coder, context.threads, start)],
         ),
         started,
     )
@@ -224,7 +225,10 @@ def _structure_of(
     coder, learner = read.coder, recipe.settings.learner
     options, costs = recipe.settings.options, costs_of(learner, coder.labels)
     if part is None or not isinstance(learner, NonLocalSettings):
-        return made(coder.labels, coder.encoding, options, program, read.extraction, costs)
+        plain = made(coder.labels, coder.encoding, options, program, read.extraction, costs)
+        if isinstance(learner, RuleSettings):
+            return RuleTraining(plain, read.index, coder.labels, learner)
+        return plain
     extraction: Any = read.extraction
     base: Any = made(coder.labels, coder.encoding, options, program, extraction.base, costs)
     token_bytes = STRUCTURES[recipe.structure].token_bytes(len(coder.labels), recipe.settings.structure)
@@ -276,12 +280,16 @@ def _context_of(recipe: Recipe, read: ReadData, structure: TrainingStructure, th
     )
 
 
-def _notes_of(recipe: Recipe, coder: LabelCoder, threads: int, start: SavedModel | None) -> Iterator[str]:
+def _notes_of(
+    recipe: Recipe, program: TemplateProgram, coder: LabelCoder, threads: int, start: SavedModel | None
+) -> Iterator[str]:
     learner = recipe.settings.learner
     if isinstance(learner, RegulariserSettings) and learner.parallel == "mix" and threads == 1:
         yield "parallel=mix needs --threads of at least 2: there is one model"
     if start is not None and isinstance(learner, RegulariserSettings) and learner.bpm_init:
         yield f"bpm-init={learner.bpm_init} has no effect: training begins with the weights of a model"
+    if isinstance(learner, RuleSettings) and (edges := edge_templates(program)):
+        yield f"rules combine features and labels themselves: not used are {', '.join(edges)}"
     if coder.repaired:
         yield f"repaired {coder.repaired} labels that {coder.scheme} does not allow"
     if start is not None and (added := coder.labels[len(start.labels) :]):

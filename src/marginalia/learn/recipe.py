@@ -24,6 +24,7 @@ from marginalia.learn.run import LearnerSettings
 from marginalia.learn.samples import parse_class_weights
 from marginalia.model import SavedModel
 from marginalia.model.global_part import NO_MORE_TRAINING
+from marginalia.model.rules_part import CANNOT_CHANGE
 
 
 @dataclass(frozen=True)
@@ -177,12 +178,26 @@ def _resolved(structure: str, learner: str, given: Mapping[str, object]) -> RunS
     check_fit(structure, learner, settings.data, settings.learner)
     if data.state and LEARNERS[learner].has_globals:
         raise SettingsError(f"learner {learner} does not go with state=on: its models cannot go on learning.")
+    if LEARNERS[learner].ends:
+        _check_ending(learner, data)
     if data.partial and settings.options.search.stepwise:
         raise SettingsError(
             f"learner {learner} learns each label after those before it, which partial=on may leave open: "
             "choose crf or another learner."
         )
     return replace(settings, data=_spelled_as(structure, kind_of(structure).reader.check_data(data)))
+
+
+def _check_ending(learner: str, data: DataSettings) -> None:
+    """An error if the data are to be used in a way that a learner whose models cannot go on does not have."""
+    reasons = {
+        "state": "its models cannot go on learning",
+        "partial": "it needs one right label for each token",
+        "diagnostics": "its scores are no sums of weights, so that they have no margin",
+    }
+    for name, reason in reasons.items():
+        if getattr(data, name):
+            raise SettingsError(f"learner {learner} does not go with {name}=on: {reason}.")
 
 
 def goes_on(learner: str, boosted: bool) -> bool:
@@ -194,6 +209,8 @@ def check_goes_on(learner: str, boosted: bool) -> None:
     """An error unless learning can go on with any data."""
     if learner in LEARNERS and LEARNERS[learner].has_globals:
         raise ModelError(NO_MORE_TRAINING)
+    if learner in LEARNERS and LEARNERS[learner].ends:
+        raise ModelError(CANNOT_CHANGE)
     if not goes_on(learner, boosted):
         which = "a boosted model" if boosted else f"the learner {learner}"
         able = ", ".join(name for name, learner in LEARNERS.items() if learner.goes_on)

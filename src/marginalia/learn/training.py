@@ -25,6 +25,7 @@ from marginalia.learn.diagnostics import boosting_of, bound_of, has_bound, margi
 from marginalia.learn.learners import LEARNERS
 from marginalia.learn.provenance import ProvenanceSettings
 from marginalia.learn.recipe import Recipe
+from marginalia.learn.rules import rule_arrays_of
 from marginalia.learn.run import Counts, LearnerRun, Order, Round, RunContext, TrainingBatch
 from marginalia.learn.samples import SampleWeights
 from marginalia.learn.warm import state_arrays
@@ -183,6 +184,7 @@ class Training:
             arrays |= global_arrays(rows, self.data.index, part)
         arrays |= word_table_arrays(self._parts.word_tables)
         arrays |= STRUCTURES[self.recipe.structure].arrays(self._setup.structure)
+        arrays |= rule_arrays_of(self._setup.structure)
         if self.recipe.settings.data.state:
             arrays |= state_arrays(self._run, self.data.index, self._passes, self._setup.structure.grows)
         width = self._setup.structure.row_width

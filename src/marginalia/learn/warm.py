@@ -19,6 +19,7 @@ from marginalia.learn.run import LearnerRun, State, checked_count, rows_of_cells
 from marginalia.model import SavedModel
 from marginalia.model.constants import moved_outputs
 from marginalia.model.global_part import NO_MORE_TRAINING
+from marginalia.model.rules_part import CANNOT_CHANGE, has_rules
 
 _PREFIX = "state."
 _FEATURES = ("keys", "edges", "names", "name_end", "passes")
@@ -76,6 +77,8 @@ class WarmStart:
             raise ModelError(NO_MORE_TRAINING)
         if saved.first:
             raise ModelError("a model of two stages cannot be trained further: train it again.")
+        if has_rules(saved):
+            raise ModelError(CANNOT_CHANGE)
         self.saved = saved
         arrays = saved.arrays
         self._state = {n.removeprefix(_PREFIX): a for n, a in arrays.items() if n.startswith(_PREFIX)}

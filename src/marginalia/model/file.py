@@ -15,6 +15,7 @@ from marginalia.errors import ModelError
 from marginalia.model.container import checksum, container, mapped, read_arrays, read_header, write_file
 from marginalia.model.packing import packed_arrays, unpacked_arrays
 from marginalia.model.provenance import Arrays
+from marginalia.model.rules_part import has_rules
 from marginalia.model.saved import SavedModel
 
 FORMAT = "marginalia"
@@ -25,8 +26,9 @@ STAGES_VERSION = 5  # 5: a first model inside; written for models of two stages 
 BUNDLE_VERSION = 6  # 6: several models, the parts of a pipeline (model/bundle.py); no longer written
 PACKED_VERSION = 7  # 7: packed weights (model/packing.py); written for shrunk models only
 PACKED_BUNDLE_VERSION = 8  # 8: several models, with packed weights and texts
+RULES_VERSION = 9  # 9: rules; written for models of rules only
 _BUNDLES = (BUNDLE_VERSION, PACKED_BUNDLE_VERSION)
-_READABLE = ("1", "2", "3", "4", "5", "6", "7", "8")
+_READABLE = ("1", "2", "3", "4", "5", "6", "7", "8", "9")
 
 
 def version_of(model: SavedModel) -> int:
@@ -37,7 +39,7 @@ def version_of(model: SavedModel) -> int:
         return STAGES_VERSION
     if model.global_features:
         return GLOBAL_VERSION
-    return VERSION
+    return RULES_VERSION if has_rules(model) else VERSION
 
 
 def to_bytes(model: SavedModel) -> bytes:

@@ -7,25 +7,29 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from marginalia.errors import ModelError
 from marginalia.model.constants import KINDS as CONSTANTS
 from marginalia.model.constants import constant_at
+from marginalia.model.rules_part import has_rules, supports
 from marginalia.model.saved import SavedModel
 
 Picks = npt.NDArray[np.intp]
 
 
 class Weighted(NamedTuple):
-    """A feature (its name, or its number if names were not kept), the labels it fires with, its weight."""
+    """A feature (its name, or its number if names were not kept), the labels it fires with, its weight; of a
+    rule how many samples of the training data had it."""
 
     feature: str
     labels: tuple[str, ...]
     weight: float
+    support: int | None = None
 
 
 class Inspection:
     """Views of a model's weights; nothing is computed before it is asked for."""
 
-    def __init__(self, saved: SavedModel) -> None:
+    def __init__(self, saved: SavedModel, min_support: int = 0) -> None:
         self._saved = saved
         self._arrays, self._size, self._width = saved.arrays, len(saved.labels), saved.width
         ends = saved.row_ends()
@@ -33,6 +37,8 @@ class Inspection:
         self._edge = saved.edges()[self._rows]
         self._outputs = saved.outputs()
         self._weights = saved.weights()
+        self._supports = supports(saved) if has_rules(saved) else {}
+        self._shown = self._supported(min_support)
 
     @property
     def has_names(self) -> bool:
@@ -62,7 +68,7 @@ class Inspection:
         names = self._saved.feature_names() or []
         wanted = np.array([text in name for name in names], bool)
         hits = wanted[self._rows] if wanted.size else np.zeros(self._rows.size, bool)
-        cells = np.flatnonzero(hits)
+        cells = np.flatnonzero(hits & self._shown)
         if label is not None:
             cells = np.intersect1d(cells, self._of_label(self._saved.labels.index(label)))
         order = np.argsort(-np.abs(self._weights[cells]), kind="stable")[:top]
@@ -78,10 +84,22 @@ class Inspection:
                 found[kind].append(Weighted(kind, labels, float(values[i])))
         return {kind: sorted(items, key=lambda item: -item.weight) for kind, items in found.items() if items}
 
+    def _supported(self, least: int) -> npt.NDArray[np.bool_]:
+        """By weight: whether it is of a rule that at least so many samples of the training data had."""
+        if not least:
+            return np.ones(self._rows.size, bool)
+        if not self._supports:
+            raise ModelError(
+                "--min-support is for models of rules: others do not keep how often features were seen."
+            )
+        keys = self._arrays["keys"].tolist()
+        enough = np.array([self._supports.get(key, 0) >= least for key in keys], bool)
+        return enough[self._rows]
+
     def _of_label(self, label: int) -> Picks:
         # An edge feature belongs to the later one of its two labels.
         found: Picks = np.flatnonzero(
-            np.where(self._edge, self._outputs % self._width, self._outputs) == label
+            (np.where(self._edge, self._outputs % self._width, self._outputs) == label) & self._shown
         )
         return found
 
@@ -95,7 +113,9 @@ class Inspection:
         output = int(self._outputs[cell])
         pair = divmod(output, self._width) if self._edge[cell] else (output,)
         labels = tuple(self._saved.labels[i] for i in pair)
-        return Weighted(self._saved.feature_name(int(self._rows[cell])), labels, float(self._weights[cell]))
+        row = int(self._rows[cell])
+        support = self._supports.get(int(self._arrays["keys"][row]))
+        return Weighted(self._saved.feature_name(row), labels, float(self._weights[cell]), support)
 
     def _constant(self, at: int) -> tuple[str, tuple[str, ...]]:
         labels = [*self._saved.labels, "^"]  # the last one stands for what is before the sentence

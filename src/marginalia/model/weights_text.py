@@ -26,6 +26,7 @@ from marginalia.model.constants import ChainSettings, constant_at, constant_coun
 from marginalia.model.freezing import Cells, Features, built_arrays
 from marginalia.model.global_part import PREFIX, global_names
 from marginalia.model.provenance import Arrays
+from marginalia.model.rules_part import AND, canonical, has_rules, label_form, with_new_rules
 from marginalia.model.saved import SavedModel
 from marginalia.model.word_tables import tables_in
 
@@ -115,6 +116,8 @@ def with_weights(saved: SavedModel, source: Source) -> SavedModel:
     kept = {n: a for n, a in saved.arrays.items() if n.startswith(PREFIX)} | tables_in(saved.arrays)
     if kept_names := global_names(saved.arrays):
         kept[f"{PREFIX}weights"] = np.array([new_global.get(name, 0) for name in kept_names], np.float32)
+    if has_rules(saved):
+        kept |= with_new_rules(saved.arrays, table.names, lambda name: _key_of(name, False))
     edited = rebuilt(saved, new, table.names, table.edges) | kept
     return replace(saved, arrays=edited, files=[], edits=[*saved.edits, counts], corrections=[])
 
@@ -169,6 +172,8 @@ class _Reader:
         self._known = {keys[row]: saved.is_edge(row) for row in rows}
         self._forms = {edge: forms_of(saved.program, edge) for edge in (False, True)}
         self._global_names = set(global_names(saved.arrays))
+        self._rules = has_rules(saved)
+        self._neighbour = _neighbour_form(saved) if self._rules else None
         self._table = _Table({}, {}, dict(self._known))
         self._line, self._fields = 0, [""]
 
@@ -242,14 +247,25 @@ class _Reader:
     def _feature(self, edge: bool, ids: Sequence[int]) -> Place:
         name = self._plain(1, self._fields[1])
         found = _KEY.fullmatch(name) if "names" not in self._saved.arrays else None
+        if self._rules and not found:
+            name = canonical(name)
         key = int(found[1], 16) if found else _key_of(name, edge)
         if key in self._known:
             if self._known[key] != edge:
                 self._refuse(0, f"found {'edge' if edge else 'feature'}, but '{name}' is the other kind")
-        elif found or not any(form.fullmatch(name) for form in self._forms[edge]):
+        elif found or not self._could_be(name, edge):
             self._refuse(1, f"found the feature '{name}', which no template of the model could give")
         self._table.names[key], self._table.edges[key] = name, edge
         return key, ids[0] * self._saved.width + ids[1] if edge else ids[0]
+
+    def _could_be(self, name: str, edge: bool) -> bool:
+        """Whether templates could give a feature of this name, or one for each atom of a rule."""
+        forms = self._forms[edge]
+        if self._neighbour is None:
+            return any(form.fullmatch(name) for form in forms)
+        return not edge and all(
+            any(form.fullmatch(atom) for form in (*forms, self._neighbour)) for atom in name.split(AND)
+        )
 
     def _weight(self) -> np.float32:
         text = self._fields[3]
@@ -269,6 +285,14 @@ class _Reader:
             return _PLAIN[found[1]]
 
         return re.sub(r"\\(.?)", meant, text)
+
+
+def _neighbour_form(saved: SavedModel) -> re.Pattern[str]:
+    """What atoms of the model's rules look like that are labels of neighbours."""
+    count = saved.settings_as(ChainSettings).order if has_label_bigram(saved.program) else 0
+    sign = 1 if saved.settings.get("direction") == "right-to-left" else -1
+    distances = [sign * distance for distance in range(1, count + 1)] if saved.structure == "chain" else []
+    return label_form(distances, saved.labels)
 
 
 def _key_of(name: str, edge: bool) -> int:

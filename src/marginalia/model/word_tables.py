@@ -16,8 +16,8 @@ _WORDS, _TEXTS = "clusters.", "cluster-paths."
 
 
 def tables_in(arrays: Arrays) -> Arrays:
-    """The arrays of lists, tables of words and actions, which stay as they are when weights change."""
-    kept = ("list.", "tree.", _WORDS, _TEXTS)
+    """The arrays of lists, tables of words, actions and rules, which stay as they are when weights change."""
+    kept = ("list.", "tree.", "rule.", _WORDS, _TEXTS)
     return {name: array for name, array in arrays.items() if name.startswith(kept)}
 
 
