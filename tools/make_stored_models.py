@@ -229,6 +229,7 @@ KINDS: dict[str, Callable[[], Any]] = {
     "chain-calibrated": lambda: mg.calibrate(trained(), pairs("dev.txt", 40)),
     "chain-boosted": lambda: trained(boost=2),
     "chain-shrunk": lambda: mg.shrink(trained(), bits=8).model,
+    "chain-packed": lambda: mg.shrink(trained(), bits=5).model,
     "chain-crfsuite": from_crfsuite,
     "maxent-beam": lambda: trained(learner="maxent", search="beam", beam=5, passes=20),
     "rules": lambda: trained(learner="rules", rules=40, buckets=20, passes=None),
