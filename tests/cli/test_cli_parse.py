@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import signal
 import subprocess
 import sys
 import time
+from argparse import Namespace
 from pathlib import Path
 
 import pytest
@@ -15,6 +17,8 @@ from cli_world import Run, Shell
 import marginalia as mg
 from invented_treebank import treebank
 from marginalia.cli import main
+from marginalia.cli.parse import load_pipeline, pieces
+from marginalia.corpus.words import Word
 
 QUICK = ["--set", "tags.passes=3", "--set", "tags.shuffle-average=1", "--set", "parser.passes=3", "-q"]
 TEXT = "The dog doesn't see the cats. Anna liked the house!\n\nDr. moved the book."
@@ -259,6 +263,23 @@ def test_a_file_wins_over_a_built_in_name_and_a_folder_does_not(
     (tmp_path / "en").rmdir()
     (tmp_path / "en").write_bytes((bank / "p.mg").read_bytes())
     assert run("parse", "en", "--text", TEXT) == run("parse", bank / "p.mg", "--text", TEXT)
+
+
+def test_what_is_written_is_let_go(bank: Path, tmp_path: Path) -> None:
+    (tmp_path / "long.txt").write_text((TEXT + "\n\n") * 6000)
+    arguments = {"to": "conllu", "given": None, "ranges": False, "text": None, "nbest": None}
+    args = Namespace(**arguments, threads=1, confidence=False)
+    gc.collect()
+    gc.disable()
+    try:
+        alive = [
+            sum(isinstance(one, Word) for one in gc.get_objects())
+            for _ in pieces(args, load_pipeline(f"{bank}/p.mg"), [f"{tmp_path}/long.txt"])
+        ]
+    finally:
+        gc.enable()
+    assert len(alive) > 3
+    assert max(alive) <= 1.5 * alive[0]
 
 
 def test_a_long_text_is_parsed_in_parts(shell: Shell, bank: Path, tmp_path: Path) -> None:

@@ -95,10 +95,19 @@ def pieces(args: argparse.Namespace, pipeline: Pipeline, inputs: Iterable[str]) 
             if not args.given and args.ranges:
                 document.mark_spaces(ranges=True, start=getattr(document, "start", 0))
             yield document.to_conllu()
+            _release(document)
         return
     from marginalia.corpus.rendering import render
 
     yield from render((sentence for document in documents for sentence in _placed(document)), args.to)
+
+
+def _release(document: Document) -> None:
+    """Words and sentences know each other: apart, they are gone at once, so that long streams need no more
+    memory than short ones."""
+    for sentence in document.sentences:
+        sentence.words.clear()
+        sentence.multiword.clear()
 
 
 def _placed(document: Any) -> list[ParsedSentence]:
