@@ -2,8 +2,8 @@
 
 FOLDER has ud-english-ewt/ and ud-japanese-gsd/ with train.conllu, dev.conllu and test.conllu. Each model is
 trained as `marginalia train --task ud` does, shrunk on dev data to at most 4 MB, scored once on test data,
-and written to src/marginalia/data/models/ with its scores and licence. The same treebanks give the same bytes.
-With --whole, pipelines that were trained are kept in a folder, and taken from there the next time.
+and written to src/marginalia/data/models/ with its scores and licence. The same treebanks give the same
+bytes. With --whole, pipelines that were trained are kept in a folder, and taken from there the next time.
 """
 
 from __future__ import annotations
