@@ -67,10 +67,9 @@ nb::class_<BoundModel<Model>> bind_frozen_model(nb::module_& m, const char* name
           "Labels by vote of all versions of the weights among the k best outputs.");
 }
 
-// For structures whose scores may be those of rules; `for_rules(bound, extractor, table, sentence, labels,
-// space, f)` calls f(token, row).
-template <class Model, class ForRules>
-void bind_rule_use(nb::class_<BoundModel<Model>>& bound, ForRules for_rules) {
+// For structures whose scores may be those of rules.
+template <class Model>
+void bind_rule_use(nb::class_<BoundModel<Model>>& bound) {
   using namespace nb::literals;
   using Bound = BoundModel<Model>;
   bound
@@ -85,16 +84,16 @@ void bind_rule_use(nb::class_<BoundModel<Model>>& bound, ForRules for_rules) {
           "backwards"_a, "From now on scores are those of rules; to be called before all else.")
       .def(
           "rules",
-          [for_rules](const Bound& b, const typename Model::Extractor& extractor,
-                      const marginalia::TokenTable& table, std::size_t s, const Input<std::uint32_t>& labels,
-                      typename Model::Space& space) {
+          [](const Bound& b, const typename Model::Extractor& extractor, const marginalia::TokenTable& table,
+             std::size_t s, const Input<std::uint32_t>& labels, typename Model::Space& space) {
             require_sentence(table, s);
             if (!b.model.has_rules()) throw std::invalid_argument("the model has no rules");
             if (labels.size() != table.sentence[s + 1] - table.sentence[s])
               throw std::invalid_argument("labels do not fit the sentence");
             nb::list found;
-            for_rules(b, extractor, table, s, view(labels), space,
-                      [&](std::size_t t, std::uint32_t row) { found.append(nb::make_tuple(t, row)); });
+            b.model.for_rules(
+                extractor, table, s, view(labels), space,
+                [&](std::size_t t, std::uint32_t row) { found.append(nb::make_tuple(t, row)); });
             return found;
           },
           "extractor"_a, "table"_a, "sentence"_a, nb::arg("labels").noconvert(), "space"_a,

@@ -294,11 +294,7 @@ void bind_search(nb::module_& m) {
   bind_ranked(model);
   bind_rescored(model);
   bind_output_features(model);
-  bind_rule_use(model,
-                [](const BoundChain& b, const FeatureExtractor& extractor, const TokenTable& table,
-                   std::size_t s, std::span<const std::uint32_t> labels, ChainModel::Space& space, auto&& f) {
-                  b.model.for_rules(extractor, table, s, Labels(labels.begin(), labels.end()), space, f);
-                });
+  bind_rule_use(model);
   model.def(nb::new_(&make_model), "shape"_a, "arrays"_a)
       .def(
           "lattice",

@@ -50,11 +50,7 @@ void bind_single(nb::module_& m) {
   auto model = bind_frozen_model<SingleModel>(m, "SingleModel", "A finished model of single classes.");
   bind_label_answers(model);
   bind_ranked(model);
-  bind_rule_use(model,
-                [](const Bound& b, const FeatureExtractor& extractor, const TokenTable& table, std::size_t s,
-                   std::span<const std::uint32_t>, SingleModel::Space& space, auto&& f) {
-                  b.model.for_rules(extractor, table, s, space, [&](std::uint32_t row) { f(0, row); });
-                });
+  bind_rule_use(model);
   model
       .def(nb::new_([](const SingleShape& shape, const nb::dict& arrays) {
              return make_bound_model<SingleModel>(shape, arrays, shape.labels, 0);

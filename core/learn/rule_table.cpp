@@ -1,7 +1,7 @@
 #include "learn/rule_table.hpp"
 
 #include <algorithm>
-#include <cstdio>
+#include <charconv>
 #include <stdexcept>
 #include <utility>
 
@@ -31,9 +31,10 @@ std::string RuleTable::text_of(std::uint32_t code) const {
     return label_atom(place / own.labels + 1, labels_[place % own.labels], own.backwards);
   }
   if (index_.keeps_names()) return std::string(index_.name(code));
-  char key[20];
-  std::snprintf(key, sizeof key, "#%016llx", static_cast<unsigned long long>(index_.key(code)));
-  return key;
+  char digits[16];
+  const auto end = std::to_chars(digits, digits + sizeof digits, index_.key(code), 16).ptr;
+  const std::string key(digits, end);
+  return "#" + std::string(sizeof digits - key.size(), '0') + key;
 }
 
 std::uint64_t RuleTable::key_of_atom(std::uint32_t code) const {

@@ -412,6 +412,8 @@ def test_the_form_of_the_data_is_stable(tagger: mg.Tagger, toys: Toys) -> None:
         "constraint",
         "normaliser",
         "global",
+        "rule",
+        "sigmoid",
     ]
     assert set(data["other"]) == {"labels", "score", "what"}
     assert all(set(reason) == REASON_KEYS for reason in data["reasons"])

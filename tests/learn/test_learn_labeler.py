@@ -93,6 +93,7 @@ def test_parameters(data: Any) -> None:
         "task": None,
         "lists": None,
         "clusters": None,
+        "lexicons": None,
         "dictionary": None,
         "seed": 1,
         "threads": 1,

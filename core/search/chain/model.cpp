@@ -42,9 +42,9 @@ Lattice& ChainModel::lattice(const FeatureExtractor& extractor, const TokenTable
 
 void ChainModel::add_rules(const FeatureExtractor& extractor, const TokenTable& table, std::size_t s,
                            Space& space) const {
-  space.rules.begin(space.lattice.length, shape().labels, neighbours_of(shape()), backwards_);
+  space.rules.begin(space.lattice.length, shape().labels, neighbours_of(shape()), backwards());
   for_atoms(extractor, table, s, space,
-            [&](std::size_t) { space.rules.add_token(*rules_, weights(), space.atoms); });
+            [&](std::size_t) { space.rules.add_token(rules(), weights(), space.atoms); });
   space.rules.score(space.lattice);
 }
 

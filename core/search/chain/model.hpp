@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -15,10 +14,10 @@
 #include "search/chain/paths.hpp"
 #include "search/chain/rule_scores.hpp"
 #include "search/chain/viterbi.hpp"
-#include "search/frozen_model.hpp"
 #include "search/hypothesis_list.hpp"
 #include "search/node_sums.hpp"
 #include "search/output_features.hpp"
+#include "search/rule_model.hpp"
 
 namespace marginalia {
 
@@ -42,23 +41,15 @@ struct ChainTypes {
   };
 };
 
-class ChainModel : public FrozenModel<ChainModel, ChainTypes> {
+class ChainModel : public RuleModel<ChainModel, ChainTypes> {
  public:
-  using FrozenModel::FrozenModel;
+  using RuleModel::RuleModel;
 
-  // From now on scores are those of rules, which ask for labels before a token or (backwards) after it.
-  // Throws std::invalid_argument.
-  void use(const RuleArrays& rules, const std::vector<std::string>& labels, bool backwards) {
-    if (labels.size() != shape().labels) throw std::invalid_argument("rules: labels disagree in number");
-    rules_.emplace(trie_of(rules, weights(), labels, neighbours_of(shape()), backwards));
-    backwards_ = backwards;
-  }
-  bool has_rules() const { return rules_.has_value(); }
   // Calls f(token, row of its confidences) for the rules of an output of sentence s that hold, whatever its
   // label.
   template <class F>
-  void for_rules(const FeatureExtractor& extractor, const TokenTable& table, std::size_t s, const Labels& y,
-                 Space& space, F&& f) const;
+  void for_rules(const FeatureExtractor& extractor, const TokenTable& table, std::size_t s,
+                 std::span<const std::uint32_t> y, Space& space, F&& f) const;
 
   const EdgeWeights& edge_weights() const { return edge_weights_; }
 
@@ -140,8 +131,6 @@ class ChainModel : public FrozenModel<ChainModel, ChainTypes> {
   }
 
   EdgeWeightsOf<FrozenWeights> edge_weights_{weights()};
-  std::optional<RuleTrie> rules_;
-  bool backwards_ = false;
 };
 
 template <class F>
@@ -151,20 +140,16 @@ void ChainModel::for_atoms(const FeatureExtractor& extractor, const TokenTable& 
   extractor.read(table, first, first + length, identity(), space.extraction);
   for (std::size_t t = 0; t < length; ++t) {
     extractor.features(space.extraction, length, t, t + 1, space.features, [](std::uint64_t) {});
-    FeatureExtractor::resolve(space.features, space.extraction,
-                              [&](const Feature& found) { return rules_->atom(found.key); });
-    space.atoms.clear();
-    for (const Feature& found : space.features)
-      if (found.value != 0.0f) space.atoms.push_back(found.row);
+    find_atoms(space.features, space.extraction, space.atoms);
     f(t);
   }
 }
 
 template <class F>
 void ChainModel::for_rules(const FeatureExtractor& extractor, const TokenTable& table, std::size_t s,
-                           const Labels& y, Space& space, F&& f) const {
+                           std::span<const std::uint32_t> y, Space& space, F&& f) const {
   const auto label_at = [&](std::size_t t, std::size_t distance) {
-    const std::size_t at = backwards_ ? t + distance : t - distance;  // wraps around before the sentence
+    const std::size_t at = backwards() ? t + distance : t - distance;  // wraps around before the sentence
     return distance <= neighbours_of(shape()) && at < y.size() ? y[at] : kAnyLabel;
   };
   for_atoms(extractor, table, s, space, [&](std::size_t t) {
@@ -173,7 +158,7 @@ void ChainModel::for_rules(const FeatureExtractor& extractor, const TokenTable& 
     const auto holds = [](std::uint32_t asked, std::uint32_t label) {
       return asked == kAnyLabel || asked == label;
     };
-    rules_->for_matching(
+    rules().for_matching(
         space.atoms, [&](std::uint32_t row) { f(t, row); },
         [&](const LabelRule& rule) {
           if (holds(rule.near, near) && holds(rule.far, far)) f(t, rule.row);

@@ -5,17 +5,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
-#include <optional>
 #include <span>
 #include <stdexcept>
 #include <utility>
 #include <vector>
 
 #include "base/vector.hpp"
-#include "search/frozen_model.hpp"
-#include "search/node_sums.hpp"
 #include "search/ranked.hpp"
-#include "search/rule_trie.hpp"
+#include "search/rule_model.hpp"
 #include "search/single/single.hpp"
 
 namespace marginalia {
@@ -32,54 +29,32 @@ struct SingleTypes {
   struct Space : FrozenSpace<Constants> {
     std::vector<Feature> features;  // of one item
     ClassScores scores;
-    std::vector<std::uint32_t> atoms;
   };
 };
 
-class SingleModel : public FrozenModel<SingleModel, SingleTypes> {
+class SingleModel : public RuleModel<SingleModel, SingleTypes> {
  public:
-  using FrozenModel::FrozenModel;
+  using RuleModel::RuleModel;
 
-  // From now on scores are those of rules. Throws std::invalid_argument.
-  void use(const RuleArrays& rules, const std::vector<std::string>& labels, bool) {
-    if (labels.size() != shape().labels) throw std::invalid_argument("rules: labels disagree in number");
-    rules_.emplace(trie_of(rules, weights(), labels, 0, false));
-  }
-  bool has_rules() const { return rules_.has_value(); }
-
-  // Calls f(row of its confidences) for the rules of item s that hold, whatever its class.
-  template <class F>
-  void for_rules(const Extractor& extractor, const TokenTable& table, std::size_t s, Space& space,
-                 F&& f) const {
-    read(extractor, table, s, space);
-    FeatureExtractor::resolve(space.features, space.extraction,
-                              [&](const Feature& found) { return rules_->atom(found.key); });
-    space.atoms.clear();
-    for (const Feature& found : space.features)
-      if (found.value != 0.0f) space.atoms.push_back(found.row);
-    sort_unique(space.atoms);
-    rules_->for_matching(space.atoms, f, [](const LabelRule&) {});
-  }
-
-  // The features of item s that the model knows; valid until the space is used again.
+  // The features of item s that the model knows (with rules, those that hold); valid until the space is used
+  // again.
   const std::vector<Feature>& known(const Extractor& extractor, const TokenTable& table, std::size_t s,
                                     Space& space) const {
-    read(extractor, table, s, space);
-    resolve(space.features, weights(), space.extraction);
+    const std::size_t first = table.sentence[s], last = table.sentence[s + 1];
+    if (last != first + 1) throw std::invalid_argument("an item is a sentence of one token");
+    extractor.read(table, first, last, identity(), space.extraction);
+    extractor.features(space.extraction, 1, 0, 1, space.features,
+                       [&](std::uint64_t key) { weights().prefetch_key(key); });
+    find_rows(space.features, space.extraction);
     return space.features;
   }
 
   const ClassScores& scores(const Extractor& extractor, const TokenTable& table, std::size_t s,
                             Space& space) const {
     space.scores.assign(shape().labels, 0.0);
-    if (has_rules()) {
-      for_rules(extractor, table, s, space,
-                [&](std::uint32_t row) { weights().add_row(row, shape().labels, space.scores.data()); });
-      for (double& score : space.scores) score = score_of_rules(score);
-      return space.scores;
-    }
     for (const Feature& f : known(extractor, table, s, space))
       weights().add_row(f.row, static_cast<double>(f.value), shape().labels, space.scores.data());
+    if (has_rules()) std::ranges::transform(space.scores, space.scores.begin(), score_of_rules);
     return space.scores;
   }
 
@@ -127,17 +102,6 @@ class SingleModel : public FrozenModel<SingleModel, SingleTypes> {
     found.output = found.token;
     return found;
   }
-
- private:
-  void read(const Extractor& extractor, const TokenTable& table, std::size_t s, Space& space) const {
-    const std::size_t first = table.sentence[s], last = table.sentence[s + 1];
-    if (last != first + 1) throw std::invalid_argument("an item is a sentence of one token");
-    extractor.read(table, first, last, identity(), space.extraction);
-    extractor.features(space.extraction, 1, 0, 1, space.features,
-                       [&](std::uint64_t key) { weights().prefetch_key(key); });
-  }
-
-  std::optional<RuleTrie> rules_;
 };
 
 }  // namespace marginalia

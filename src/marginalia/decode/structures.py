@@ -290,6 +290,7 @@ STRUCTURES: dict[str, Structure] = {
         "words",
         SEGMENT_LIST_TEMPLATES,
         SEGMENT_CLUSTER_TEMPLATES,
+        SEGMENT_LEXICON_TEMPLATES,
         segments.ENCODING,
         segments.fit_settings,
         token_bytes=segments.token_bytes,

@@ -19,13 +19,12 @@ For segments (`--structure segments`), offsets are counted from a place in the s
     word[j]/word[j+1]          each token of it (here: each two neighbours, both inside the segment)
     word[b..e]                 all of it, with blanks between; list(people)(word)[b..e] is 1 if it is a phrase
     length                     1, 2, 3, 4 or 5+; length(8) tells lengths up to 8 apart
-    word[b-2..b+1]             one template for each offset, as above
 
 For words (`--structure words`), also from the segment before, its *previous* one:
 
     word[p..q]                 all of it (its last token is `b-1`); `_B-1` if there is none
     word[p]  word[p+1]         its first token, and the one behind that
-    previous-length            1, 2, 3, 4 or 5+; previous-length(8) tells lengths up to 8 apart
+    previous-length            as length
     before: word[b..e]         a feature for the type of the segment before, not for its own
 
 Templates with plain offsets are then seen at every token of a segment, apart for its first token and the
@@ -42,8 +41,7 @@ Functions (of Unicode code points; upper, lower, letter, digit, mark as in the g
 Ll, other L, Nd, M):
 
     lower(c)            lower case, code point by code point
-    width(c)            in usual widths, code point by code point: full-width letters, digits and signs as
-                        ASCII, half-width katakana as katakana
+    width(c)            in usual widths: full-width letters, digits and signs as ASCII
     nfkc(c)             Unicode's normalisation form KC, which also joins marks, opens ligatures …
     prefix(n)(c)        the first n code points, 1 to 99; absent if there are fewer
     suffix(n)(c)        the last n code points
@@ -54,26 +52,19 @@ Ll, other L, Nd, M):
     has(flag)(c)        1 if the text contains a digit | upper | hyphen (- U+2010 U+2011), else absent
     is(class)(c)        1 if the text is of a word-form class (below), else absent
     char-class(c)       of the first code point: han hiragana katakana hangul latin greek cyrillic; cjk-digit
-                        (〇零一二三四五六七八九十百千万萬亿億兆两兩); letter of another script; digit, punct
-                        (punctuation and symbols), space, other; absent for an empty text
+                        (一 to 兆); letter of another script; digit, punct, space, other; absent if empty
     test("regex")(c)    true or false: does the expression match somewhere?
     match("regex")(c)   the leftmost part that matches, else empty; lower-match("regex")(c): in lower case
     list(name)(c)       B or I inside the longest matches of a list's phrases, ignoring case; absent outside
     cluster(name,n)(c)  the first n bits (or all) of the path of a word's cluster; absent for unknown words
-    lexicon(name)(c)    a template for each label of the lexicon, 1 if the word has it; lexicon(name,band)(c),
-                        lexicon(name,rank)(c): how often it had it, at which rank; lexicon(name,set)(c),
-                        lexicon(name,best)(c): all its labels, the most frequent; absent for unknown words
+    lexicon(name)(c)    a template for each label of the lexicon, 1 if the word has it (docs/lexicon.md)
     first               1 at the first token of the sentence, absent elsewhere: first[0]
 
 Functions of the whole document (docs/documents.md): sentence-form, sentence-number, document-first,
 document-case, elsewhere-before(n), elsewhere-after(n), elsewhere-list(name), first-use-before,
 first-use-after, run-before, run-after, run-place.
 
-Word-form classes, after Bikel et al. 1999; a word may be of several: `two-digits` and `four-digits`
-(exactly), `number` (only digits), `digits-letters`, `digits-dash`, `digits-slash`, `digits-comma`,
-`digits-period` (at least one digit and at least one of the other), `initial-cap` (begins with an upper-case
-letter), `all-caps` (only upper-case letters), `lower-case` (only lower-case letters), `cap-period` (an
-upper-case letter and a period, nothing else).
+Word-form classes, after Bikel et al. 1999 (docs/features.md); a word may be of several.
 
 Regular expressions are Wapiti's: `.` any code point, `\d` digit, `\a` letter or mark, `\w` letter, mark or
 digit, `\l` lower, `\u` upper, `\p` punctuation or symbol, `\s` space, in upper case the complements; `x*`

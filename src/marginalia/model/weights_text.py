@@ -291,8 +291,7 @@ def _neighbour_form(saved: SavedModel) -> re.Pattern[str]:
     """What atoms of the model's rules look like that are labels of neighbours."""
     count = saved.settings_as(ChainSettings).order if has_label_bigram(saved.program) else 0
     sign = 1 if saved.settings.get("direction") == "right-to-left" else -1
-    distances = [sign * distance for distance in range(1, count + 1)] if saved.structure == "chain" else []
-    return label_form(distances, saved.labels)
+    return label_form([sign * distance for distance in range(1, count + 1)], saved.labels)
 
 
 def _key_of(name: str, edge: bool) -> int:
