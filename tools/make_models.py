@@ -108,6 +108,8 @@ def main() -> None:
     parser.add_argument("--output", type=Path, default=SOURCES, help="where the files go")
     args = parser.parse_args()
     for name in args.names or MODELS:
+        for place in filter(None, (args.whole, args.output)):
+            place.mkdir(parents=True, exist_ok=True)  # now, not after an hour of training
         whole = None if args.whole is None else args.whole / f"{name}.mg"
         made = make(name, MODELS[name], args.folder, args.threads, whole)
         made.save(args.output / f"{name}.mg")
