@@ -21,7 +21,6 @@ from typing import Any
 import marginalia as mg
 from marginalia.decode.pipeline import Pipeline
 from marginalia.features.global_features import text_of_global_set
-from marginalia.features.program import WordFile
 from marginalia.learn.pipeline import train_pipeline
 from marginalia.learn.pipeline.calibrating import calibrated_pipeline
 from marginalia.learn.recipe import GlobalChoice
@@ -43,6 +42,7 @@ TRAIN, TEST = pairs("train.txt", 30), pairs("test.txt", 6)
 SMALL: dict[str, Any] = {"passes": 3, "seed": 7}
 TEMPLATES = "word[0]  word[-1]/word[0]  suffix(2)(word)[0]  shape(word)[1]  edge:"
 CLUSTERS = "0010 sugar 9\n0010 salt 7\n0011 Butter 4\n110 cup 30\n110 teaspoon 7\n1110 1 50\n1110 2 40\n"
+LEXICON = "cup\tB-UNIT\t120\tB-NAME\t11\nflour\tB-NAME\t40\nsugar\tB-NAME\t1500\tI-NAME\t300\n"
 PHRASES = {"lemon juice": "NAME", "cup": "UNIT", "large": "SIZE"}
 
 
@@ -86,15 +86,26 @@ def segments(**options: Any) -> Any:
     return trained(templates=templates, structure="segments", max_length=4, **options)
 
 
-def clustered(**options: Any) -> Any:
-    """A small model with word clusters, looked up in any case."""
+def with_word_file(option: str, text: str, **options: Any) -> Any:
+    """A small model with word clusters or a lexicon."""
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "clusters.txt"
-        path.write_text(CLUSTERS.replace(" ", "\t"), encoding="utf-8")
-        model = trained(clusters={"small": str(path)}, cluster_case="any", **options)
+        path = Path(folder) / "words.txt"
+        path.write_text(text, encoding="utf-8")
+        model = trained(**{option: {"small": str(path)}}, **options)
     # Where the file was is no part of the test.
-    program = replace(model.saved.program, word_files={"small": WordFile("clusters.txt", any_case=True)})
-    return type(model)(replace(model.saved, program=program))
+    files = {name: one._replace(path="words.txt") for name, one in model.saved.program.word_files.items()}
+    return type(model)(replace(model.saved, program=replace(model.saved.program, word_files=files)))
+
+
+def words(**options: Any) -> Any:
+    """A small model of segments that looks at the one before."""
+    templates = "word[b..e]  word[p..q]/word[b]  previous-length/length  before: word[b]  suffix(2)(word)[e]"
+    return trained(templates=templates, structure="words", max_length=4, **options)
+
+
+def items() -> list[tuple[str, str]]:
+    """Lines of the built-in corpus; the class of each is its first label."""
+    return [(" ".join(tokens), labels[0]) for tokens, labels in TRAIN]
 
 
 def corrected() -> Any:
@@ -220,7 +231,8 @@ KINDS: dict[str, Callable[[], Any]] = {
     "chain-iob1": lambda: trained(spelled_iob1(TRAIN)),
     "chain-documents": lambda: trained(documents(TRAIN), unit="document"),
     "chain-attributes": lambda: mg.train([(attributes(x), y) for x, y in TRAIN], **SMALL),
-    "chain-clusters": clustered,
+    "chain-clusters": lambda: with_word_file("clusters", CLUSTERS.replace(" ", "\t"), cluster_case="any"),
+    "chain-lexicon": lambda: with_word_file("lexicons", LEXICON),
     "chain-dictionary": lambda: trained(dictionary=PHRASES),
     "chain-state": lambda: trained(state=True, learner="arow"),
     "chain-provenance": lambda: trained(provenance=True),
@@ -241,6 +253,10 @@ KINDS: dict[str, Callable[[], Any]] = {
     "segments": segments,
     "segments-crf": lambda: segments(learner="crf", algorithm="sgd", l1=1.0, l2=0),
     "segments-shrunk": lambda: mg.shrink(segments(), bits=16).model,
+    "words": words,
+    "words-voted": lambda: words(average="vote", update="early"),
+    "single": lambda: mg.train(items(), structure="single", **SMALL),
+    "single-rules": lambda: mg.train(items(), structure="single", learner="rules", rules=20),
     "trees": trees,
     "trees-swap": lambda: trees(system="swap", average="vote"),
     "pipeline": lambda: pipeline(**{"parser.features": "trees"}),
@@ -267,6 +283,17 @@ def rankings_of(model: Any) -> list[dict[str, Any]]:
         ranked = [[one.number, one.score, one.probability] for one in model.rerank(item)]
         reasons = [[reason.feature, reason.difference] for reason in model.explain(item).reasons[:5]]
         found.append({"item": item, "ranked": ranked, "explained": reasons})
+    return found
+
+
+def classes_of(model: Any) -> list[dict[str, Any]]:
+    """What a model says of items: classes with their scores, and the reasons."""
+    found = []
+    for tokens, _ in TEST:
+        item = " ".join(tokens)
+        best = [[one.label, one.score] for one in model.nbest(item, 3)]
+        reasons = [[reason.feature, reason.difference] for reason in model.explain(item).reasons[:5]]
+        found.append({"item": item, "nbest": best, "explained": reasons})
     return found
 
 
@@ -308,6 +335,8 @@ def answers_of(model: Any) -> list[dict[str, Any]]:
         return documents_of(model)
     if isinstance(model, mg.Reranker):
         return rankings_of(model)
+    if isinstance(model, mg.Classifier):
+        return classes_of(model)
     if isinstance(model, mg.Parser):
         return parses_of(model)
     found = []

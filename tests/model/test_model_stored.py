@@ -37,7 +37,7 @@ def answers(path: Path) -> list[dict[str, Any]]:
 def test_there_is_a_file_of_each_kind() -> None:
     models = [mg.load(path) for path in FILES]
     structures = {model.kind if isinstance(model, Pipeline) else model.saved.structure for model in models}
-    assert structures >= {"chain", "segments", "candidates", "trees", "pipeline"}
+    assert structures >= {"chain", "segments", "words", "single", "candidates", "trees", "pipeline"}
     assert len(FILES) >= 30
 
 
@@ -52,6 +52,17 @@ def check_rankings(model: Any, expected: list[dict[str, Any]]) -> None:
         reasons = [[reason.feature, reason.difference] for reason in model.explain(one["item"]).reasons[:5]]
         assert [name for name, _ in reasons] == [name for name, _ in one["explained"]]
         assert [d for _, d in reasons] == pytest.approx([d for _, d in one["explained"]], rel=1e-9)
+
+
+def check_classes(model: Any, expected: list[dict[str, Any]]) -> None:
+    """The same of items."""
+    for one in expected:
+        best, reasons = model.nbest(one["item"], 3), model.explain(one["item"]).reasons[:5]
+        assert [c.label for c in best] == [label for label, _ in one["nbest"]]
+        assert [c.score for c in best] == pytest.approx([score for _, score in one["nbest"]], rel=1e-6)
+        assert [reason.feature for reason in reasons] == [name for name, _ in one["explained"]]
+        differences = [difference for _, difference in one["explained"]]
+        assert [reason.difference for reason in reasons] == pytest.approx(differences, rel=1e-6)
 
 
 def check_parses(model: Any, expected: list[dict[str, Any]]) -> None:
@@ -78,15 +89,16 @@ def check_documents(model: Pipeline, expected: list[dict[str, Any]]) -> None:
 
 def check_answers(model: Any, expected: list[dict[str, Any]]) -> None:
     """Labels, the best outputs with scores, probabilities and reasons are those that are expected."""
-    if isinstance(model, Pipeline):
-        check_documents(model, expected)
-        return
-    if isinstance(model, mg.Reranker):
-        check_rankings(model, expected)
-        return
-    if isinstance(model, mg.Parser):
-        check_parses(model, expected)
-        return
+    checks: dict[type, Any] = {
+        Pipeline: check_documents,
+        mg.Reranker: check_rankings,
+        mg.Classifier: check_classes,
+        mg.Parser: check_parses,
+    }
+    for kind, check in checks.items():
+        if isinstance(model, kind):
+            check(model, expected)
+            return
     sentences = [sentence_for(model, one["tokens"]) for one in expected]
     assert [list(t.labels) for t in model.tag_all(sentences)] == [one["labels"] for one in expected]
     for x, one in zip(sentences, expected, strict=True):
@@ -109,22 +121,7 @@ def test_stored_models_answer_as_they_did(path: Path) -> None:
 def test_stored_models_are_saved_again_with_the_same_answers(path: Path, tmp_path: Path) -> None:
     model = mg.load(path)
     model.save(tmp_path / "again.mg")
-    again = mg.load(tmp_path / "again.mg")
-    if isinstance(model, Pipeline):
-        texts = [one["text"] for one in answers(path)]
-        found = [one.to_conllu() for one in model.parse_all(texts)]
-        assert [one.to_conllu() for one in again.parse_all(texts)] == found  # type: ignore[attr-defined]
-        return
-    if isinstance(model, mg.Reranker):
-        items = [one["item"] for one in answers(path)]
-        assert again.rerank_all(items) == model.rerank_all(items)
-        return
-    if isinstance(model, mg.Parser):
-        parsed = [one["columns"] for one in answers(path)]
-        assert again.parse_all(parsed) == model.parse_all(parsed)
-        return
-    sentences = [sentence_for(model, one["tokens"]) for one in answers(path)]
-    assert again.tag_all(sentences) == model.tag_all(sentences)
+    check_answers(mg.load(tmp_path / "again.mg"), answers(path))
 
 
 def test_stored_corrections_can_be_undone() -> None:
