@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -108,9 +109,15 @@ class Bundle:
             about, listed, tables = (described[name] for name in ("bundle", "parts", "tables"))
             if not isinstance(about, dict) or not isinstance(listed, list) or not isinstance(tables, list):
                 raise TypeError("parts are of a wrong kind")
-            parts = {}
-            for name, metadata in _described_parts(opened, listed):
-                parts[_checked(name)] = loaded_model(metadata, _arrays_of(name, opened.arrays))
+            described_parts = _described_parts(opened, listed)
+            names = [_checked(name) for name, _ in described_parts]
+            with ThreadPoolExecutor(os.cpu_count()) as pool:  # unpacking weights does not need the GIL
+                models = pool.map(
+                    loaded_model,
+                    (metadata for _, metadata in described_parts),
+                    (_arrays_of(name, opened.arrays) for name in names),
+                )
+                parts = dict(zip(names, models, strict=True))
             read = _lines if opened.version == BUNDLE_VERSION else unpacked_lines
             lines = {_checked(name): read(opened.arrays[_TABLE + name]) for name in tables}
         except (KeyError, TypeError, ValueError, AttributeError) as error:
