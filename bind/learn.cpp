@@ -9,8 +9,8 @@
 #include "costs.hpp"
 #include "learn/lbfgs.hpp"
 #include "search/chain/chain.hpp"
-#include "search/segments/segments.hpp"
 #include "search/single/single.hpp"
+#include "segment_batch.hpp"
 #include "structure.hpp"
 
 using namespace marginalia;
@@ -53,14 +53,6 @@ nb::dict state_of(const Lbfgs& optimiser) {
   out["steps"] = steps;
   out["changes"] = changes;
   return out;
-}
-
-void count_features(const BoundBatch<Segments, SegmentShape, SegmentData>& batch) {
-  nb::gil_scoped_release unlocked;
-  SparseRows none;
-  none.rows.resize(1);
-  Segments segments(batch.shape(), batch.data(), none);
-  for (std::size_t i = 0; i < segments.size(); ++i) segments.count_features(i);
 }
 
 }  // namespace
@@ -145,22 +137,7 @@ void bind_learn(nb::module_& m) {
           "shape"_a, "examples"_a, nb::arg("costs").noconvert() = nb::none(), nb::keep_alive<1, 2>(),
           nb::keep_alive<1, 3>());
 
-  using SegmentBatch = BoundBatch<Segments, SegmentShape, SegmentData>;
-  bind_batch<SegmentBatch>(m, "SegmentBatch")
-      .def(
-          "__init__",
-          [](SegmentBatch* self, const SegmentShape& shape, const SegmentExtractor& extractor,
-             const SegmentExamples& examples, FeatureIndex& index, bool open, const Costs& costs) {
-            if (open && index.keeps_names() && !examples.keeps_texts())
-              throw std::invalid_argument("names of new features need examples that keep their texts");
-            new (self) SegmentBatch(shape, SegmentData{extractor, examples, index, open, examples.gold,
-                                                       examples.sets, costs_of(costs, shape.labels)});
-          },
-          "shape"_a, "extractor"_a, "examples"_a, "index"_a, "open"_a,
-          nb::arg("costs").noconvert() = nb::none(), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(),
-          nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>())
-      .def("count_features", &count_features,
-           "Gives the features of the gold outputs rows of the index, and counts them.");
+  bind_segment_batch<Segments, SegmentShape>(m, "SegmentBatch");
 
   nb::class_<Lbfgs>(m, "Lbfgs", "Minimises a function plus l1 * |x|; the caller evaluates it.")
       .def(

@@ -9,20 +9,17 @@
 #include "arrays.hpp"
 #include "bind.hpp"
 #include "constraints.hpp"
-#include "costs.hpp"
-#include "features/segment_examples.hpp"
 #include "frozen_model.hpp"
 #include "output_features.hpp"
 #include "ranked.hpp"
 #include "search/words/model.hpp"
-#include "structure.hpp"
+#include "segment_batch.hpp"
 
 using namespace marginalia;
 
 namespace {
 
 using BoundWords = BoundModel<WordModel>;
-using WordBatch = BoundBatch<Words, WordShape, SegmentData>;
 
 // A sentence that was searched; whoever made it keeps model and extractor alive.
 struct OwnedWords {
@@ -102,14 +99,6 @@ nb::list features_of(const BoundWords& b, const SegmentExtractor& extractor, con
   return list;
 }
 
-void count_features(const WordBatch& batch) {
-  nb::gil_scoped_release unlocked;
-  SparseRows none;
-  none.rows.resize(1);
-  Words words(batch.shape(), batch.data(), none);
-  for (std::size_t i = 0; i < words.size(); ++i) words.count_features(i);
-}
-
 void bind_learning(nb::module_& m) {
   using namespace nb::literals;
   nb::class_<WordShape, SegmentShape>(m, "WordShape", "Types of words, and how they are searched.")
@@ -121,21 +110,7 @@ void bind_learning(nb::module_& m) {
                                  most, transitions, ends, beam, early);
           },
           nb::arg("inside").noconvert(), "most"_a, "transitions"_a, "ends"_a, "beam"_a, "early"_a);
-  bind_batch<WordBatch>(m, "WordBatch")
-      .def(
-          "__init__",
-          [](WordBatch* self, const WordShape& shape, const SegmentExtractor& extractor,
-             const SegmentExamples& examples, FeatureIndex& index, bool open, const Costs& costs) {
-            if (open && index.keeps_names() && !examples.keeps_texts())
-              throw std::invalid_argument("names of new features need examples that keep their texts");
-            new (self) WordBatch(shape, SegmentData{extractor, examples, index, open, examples.gold,
-                                                    examples.sets, costs_of(costs, shape.labels)});
-          },
-          "shape"_a, "extractor"_a, "examples"_a, "index"_a, "open"_a,
-          nb::arg("costs").noconvert() = nb::none(), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(),
-          nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>())
-      .def("count_features", &count_features,
-           "Gives the features of the gold outputs rows of the index, and counts them.");
+  bind_segment_batch<Words, WordShape>(m, "WordBatch");
 }
 
 void bind_lattice(nb::module_& m) {

@@ -68,6 +68,24 @@ std::vector<SegmentModel::LocatedFeature> SegmentModel::features_of(const Segmen
   return found;
 }
 
+OutputFeature SegmentModel::output_feature(const SegmentExtractor& extractor, LocatedFeature&& f,
+                                           double weight) {
+  const SegmentExtractor::Origin& from = f.origin;
+  const bool of_token = extractor.is_of_token(from);
+  const auto place = [&](std::size_t token) {
+    return static_cast<std::uint32_t>(of_token ? from.inner : token);
+  };
+  return {place(from.begin),
+          place(from.last),
+          static_cast<std::uint32_t>(from.inner),
+          f.row,
+          f.label,
+          static_cast<std::uint32_t>(from.template_index),
+          from.value(),
+          weight,
+          std::move(f.texts)};
+}
+
 std::vector<OutputFeature> SegmentModel::differing_features(const SegmentExtractor& extractor,
                                                             const TokenTable& table, std::size_t s,
                                                             const Labels& y, const Labels& z,
@@ -83,14 +101,7 @@ std::vector<OutputFeature> SegmentModel::differing_features(const SegmentExtract
     const SegmentExtractor::Origin& from = f.origin;
     if (is_shared(from.begin, from.last)) continue;
     const double weight = weight_of(weights(), f.row, f.label);
-    if (weight == 0.0) continue;
-    const bool of_token = extractor.is_of_token(from);
-    const auto place = [&](std::size_t token) {
-      return static_cast<std::uint32_t>(of_token ? from.inner : token);
-    };
-    found.push_back({place(from.begin), place(from.last), static_cast<std::uint32_t>(from.inner), f.row,
-                     f.label, static_cast<std::uint32_t>(from.template_index), from.value(), weight,
-                     std::move(f.texts)});
+    if (weight != 0.0) found.push_back(output_feature(extractor, std::move(f), weight));
   }
   return found;
 }

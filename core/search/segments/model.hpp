@@ -59,6 +59,8 @@ class SegmentModel : public FrozenModel<SegmentModel, SegmentTypes> {
     SegmentExtractor::Origin origin;
     std::vector<std::string> texts;
   };
+  // Such a feature with its weight: at the token it is of, or at those of its segment.
+  static OutputFeature output_feature(const SegmentExtractor& extractor, LocatedFeature&& f, double weight);
   // Those of an output of sentence s that the model knows; valid until the space is used again.
   std::vector<LocatedFeature> features_of(const SegmentExtractor& extractor, const TokenTable& table,
                                           std::size_t s, const Labels& y, Space& space) const;

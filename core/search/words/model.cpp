@@ -94,14 +94,7 @@ std::vector<OutputFeature> WordModel::differing_features(const SegmentExtractor&
     const SegmentExtractor::Origin& from = f.origin;
     if (is_shared(from.begin)) continue;
     const double weight = weight_of(weights(), f.row, f.label);
-    if (weight == 0.0) continue;
-    const bool of_token = extractor.is_of_token(from);
-    const auto place = [&](std::size_t token) {
-      return static_cast<std::uint32_t>(of_token ? from.inner : token);
-    };
-    found.push_back({place(from.begin), place(from.last), static_cast<std::uint32_t>(from.inner), f.row,
-                     f.label, static_cast<std::uint32_t>(from.template_index), from.value(), weight,
-                     std::move(f.texts)});
+    if (weight != 0.0) found.push_back(SegmentModel::output_feature(extractor, std::move(f), weight));
   }
   return found;
 }
