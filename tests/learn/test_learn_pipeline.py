@@ -143,6 +143,14 @@ def test_a_word_is_explained_by_the_parts(pipeline: Pipeline) -> None:
     assert tags.other.labels[1] != "NOUN NN"
     assert tags.reasons
     assert explained["parser"].reasons
+    assert str(explained["parser"]).startswith("word 2: nsubj of 3, not ")
+    assert str(tags) == tags.to_text()
+
+
+def test_a_list_of_texts_is_sent_to_parse_all(pipeline: Pipeline) -> None:
+    texts: Any = ["One.", "Two."]
+    with pytest.raises(mg.SettingsError, match="found list, expected a text; parse_all"):
+        pipeline.parse(texts)
 
 
 def test_a_file_and_a_pickle_are_the_same_pipeline(pipeline: Pipeline, tmp_path: Path) -> None:

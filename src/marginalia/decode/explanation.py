@@ -108,6 +108,9 @@ class Explanation:
 
         return "".join(f"{line}\n" for line in lines_of(self, top))
 
+    def __str__(self) -> str:
+        return self.to_text()
+
     def to_html(self, top: int | None = None) -> str:
         """A page that needs nothing else."""
         from marginalia.decode.explanation_html import page_of

@@ -61,6 +61,9 @@ class ArcExplanation:
             lines.append(f"{math.fsum(r.difference for r in rest):+10.4f}  {len(rest)} others")
         return "\n".join(lines) + "\n"
 
+    def __str__(self) -> str:
+        return self.to_text()
+
 
 def explained(
     saved: SavedModel, decoder: TreeDecoder, block: Block, word: int, head: int | None, label: str | None

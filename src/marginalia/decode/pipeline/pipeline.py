@@ -54,6 +54,10 @@ class Pipeline:
         """The document of a text: sentences, words with offsets, and all that the parts say of them. With
         `confidence` words also know how probable their tags and arcs are, for which the pipeline must be
         calibrated."""
+        if not isinstance(text, str):
+            raise SettingsError(
+                f"found {type(text).__name__}, expected a text; parse_all takes many at once."
+            )
         return self.parse_all([text], confidence=confidence)[0]
 
     def parse_all(
