@@ -23,20 +23,28 @@ def sentences(path: Path) -> list[Sentence]:
 
 
 def train(options: argparse.Namespace) -> None:
-    error = ProcessingError()
-    parser = f"iterations={options.iterations}" if options.iterations else Trainer.DEFAULT
-    model = Trainer.train(
-        "morphodita_parsito",
-        sentences(options.train),
-        sentences(options.dev),
-        Trainer.DEFAULT,
-        Trainer.DEFAULT,
-        parser,
-        error,
+    """Part after part, each kept in a file of its own: a run that was stopped goes on with the next one."""
+    settings = {"tokenizer": Trainer.DEFAULT, "tagger": Trainer.DEFAULT, "parser": Trainer.DEFAULT}
+    if options.iterations:
+        settings["parser"] = f"iterations={options.iterations}"
+    kept = {part: options.model.with_suffix(f".{part}") for part in settings}
+    data = sentences(options.train), sentences(options.dev)
+    for part, file in kept.items():
+        if not file.exists():
+            file.write_bytes(trained(*data, {part: settings[part]}))
+    options.model.write_bytes(
+        trained(*data, {part: f"from_model=file:{file}" for part, file in kept.items()})
     )
+
+
+def trained(training: list[Sentence], dev: list[Sentence], parts: dict[str, str]) -> bytes:
+    """A model of these parts, each with its settings."""
+    error = ProcessingError()
+    wanted = [parts.get(part, Trainer.NONE) for part in ("tokenizer", "tagger", "parser")]
+    model: bytes = Trainer.train("morphodita_parsito", training, dev, *wanted, error)
     if error.occurred():
         raise SystemExit(error.message)
-    options.model.write_bytes(model)
+    return model
 
 
 def parse(options: argparse.Namespace) -> None:
