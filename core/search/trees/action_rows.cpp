@@ -1,66 +1,78 @@
 #include "search/trees/action_rows.hpp"
 
+#include <algorithm>
+#include <cstring>
+
 #include "search/trees/scoring.hpp"
 
 namespace marginalia {
 
 namespace {
 
-constexpr std::size_t kFewest = 3;  // a row is full with at least one of so many columns
-constexpr std::size_t kMean = 2;    // slots in use of a bucket
+constexpr std::size_t kMean = 2;  // slots in use of a bucket
 
 }  // namespace
 
 ActionRows::ActionRows(const FrozenWeights& weights, const TreeShape& shape)
     : weights_(weights), width_(scores_width(shape)) {
-  std::size_t known = 0, cells = 0, full = 0;
-  std::vector<Cell> row;
+  Row row;
   const auto for_rows = [&](auto&& f) {
     for (std::uint32_t s = 0; s < weights.slots(); ++s) {
       if (weights.key_at(s) == 0) continue;
-      row.clear();
+      row.weights.clear();
+      row.columns.clear();
       weights.for_cells(s, [&](std::uint32_t action, float weight) {
-        const std::uint32_t column = shape.column_of()[action];
-        if (column < shape.columns() && weight != 0.0f) row.push_back({column, weight});
+        const std::uint16_t column = shape.column_of()[action];
+        if (column == shape.columns() || weight == 0.0f) return;
+        row.weights.push_back(weight);
+        row.columns.push_back(column);
       });
-      if (!row.empty()) f(weights.key_at(s), row.size() * kFewest >= width_);
+      if (!row.weights.empty()) f(s);
     }
   };
-  for_rows([&](std::uint64_t, bool is_full) {
+  std::size_t known = 0, floats = 0;
+  for_rows([&](std::uint32_t) {
     ++known;
-    (is_full ? full : cells) += is_full ? width_ : row.size();
+    floats += floats_of(row);
   });
   slots_.resize((known / kMean + 1) * kBucket);
-  cells_.reserve(cells);
-  full_.reserve(full);
-  for_rows([&](std::uint64_t key, bool is_full) { put(key, row, is_full); });
+  rows_.reserve(floats);
+  for_rows([&](std::uint32_t s) { put(weights.key_at(s), row); });
 }
 
-void ActionRows::put(std::uint64_t stored, const std::vector<Cell>& row, bool is_full) {
+std::size_t ActionRows::floats_of(const Row& row) const {
+  const std::size_t size = row.weights.size();
+  return is_full(row) ? width_ : size == 1 ? 0 : (size * kCell + sizeof(float) - 1) / sizeof(float);
+}
+
+void ActionRows::put(std::uint64_t stored, const Row& row) {
   std::size_t i = bucket_of(stored);
   while (slots_[i + kBucket - 1].key != 0) i = after(i);
   while (slots_[i].key != 0) ++i;
-  Slot& slot = slots_[i];
-  slot.key = stored;
-  if (is_full) {
-    slot.begin = static_cast<std::uint32_t>(full_.size());
-    slot.size = kFull;
-    full_.resize(full_.size() + width_, 0.0f);
-    for (const Cell& cell : row) full_[slot.begin + cell.column] = cell.weight;
-  } else if (row.size() == 1) {
-    slot.begin = std::bit_cast<std::uint32_t>(row[0].weight);
-    slot.size = kSingle + row[0].column;
+  const std::size_t begin = rows_.size(), size = row.weights.size();
+  slots_[i] = {stored, static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(size)};
+  rows_.resize(begin + floats_of(row), 0.0f);
+  if (is_full(row)) {
+    slots_[i].size = kFull;
+    for (std::size_t k = 0; k < size; ++k) rows_[begin + row.columns[k]] = row.weights[k];
+  } else if (size == 1) {
+    slots_[i].begin = std::bit_cast<std::uint32_t>(row.weights[0]);
+    slots_[i].size = kSingle + row.columns[0];
   } else {
-    slot.begin = static_cast<std::uint32_t>(cells_.size());
-    slot.size = static_cast<std::uint32_t>(row.size());
-    cells_.insert(cells_.end(), row.begin(), row.end());
+    std::copy(row.weights.begin(), row.weights.end(), rows_.data() + begin);
+    std::memcpy(rows_.data() + begin + size, row.columns.data(), size * sizeof(std::uint16_t));
   }
 }
 
 void ActionRows::add_many(const Slot& slot, float* scores) const {
-  if (slot.size == kFull) return add_vector(full_.data() + slot.begin, width_, scores);
-  const Cell* cell = cells_.data() + slot.begin;
-  for (const Cell* end = cell + slot.size; cell != end; ++cell) scores[cell->column] += cell->weight;
+  const float* weights = rows_.data() + slot.begin;
+  if (slot.size == kFull) return add_vector(weights, width_, scores);
+  const auto* columns = reinterpret_cast<const char*>(weights + slot.size);
+  for (std::size_t k = 0; k < slot.size; ++k) {
+    std::uint16_t column;
+    std::memcpy(&column, columns + k * sizeof column, sizeof column);
+    scores[column] += weights[k];
+  }
 }
 
 }  // namespace marginalia

@@ -33,10 +33,8 @@ class ActionRows {
   void prefetch_scores(std::uint32_t slot) const {
     const Slot& one = slots_[slot];
     if (one.size >= kSingle && one.size != kFull) return;
-    const bool full = one.size == kFull;
-    const auto* first = full ? reinterpret_cast<const char*>(full_.data() + one.begin)
-                             : reinterpret_cast<const char*>(cells_.data() + one.begin);
-    const std::size_t size = full ? width_ * sizeof(float) : one.size * sizeof(Cell);
+    const auto* first = reinterpret_cast<const char*>(rows_.data() + one.begin);
+    const std::size_t size = one.size == kFull ? width_ * sizeof(float) : one.size * kCell;
     for (std::size_t i = 0; i < size; i += kLine) prefetch(first + i);
   }
   // scores[column] += weight
@@ -50,13 +48,15 @@ class ActionRows {
 
  private:
   static constexpr std::uint32_t kFull = UINT32_MAX, kSingle = std::uint32_t{1} << 31;
-  static constexpr std::size_t kLine = 64;
-  struct Cell {
-    std::uint32_t column;
-    float weight;
+  static constexpr std::size_t kLine = 64, kFewest = 3;  // full: at least one of so many columns
+  struct Row {
+    std::vector<float> weights;
+    std::vector<std::uint16_t> columns;
   };
-  // `size` is kFull if all columns stand there, because a vector is quicker to add than many cells; kSingle
-  // and a column if that is the only one: then `begin` has the bits of its weight.
+  static constexpr std::size_t kCell = sizeof(float) + sizeof(std::uint16_t);
+  // A row is so many weights and then their columns. `size` is kFull if it is the weights of all columns,
+  // because a vector is quicker to add than many cells; kSingle and a column if that is the only one: then
+  // `begin` has the bits of its weight.
   struct Slot {
     std::uint64_t key = 0;
     std::uint32_t begin = 0, size = 0;
@@ -68,17 +68,18 @@ class ActionRows {
   std::size_t bucket_of(std::uint64_t stored) const {
     return home_of(std::uint64_t{stored * 0x9e3779b97f4a7c15ULL}, slots_.size() / kBucket) * kBucket;
   }
+  bool is_full(const Row& row) const { return row.weights.size() * kFewest >= width_; }
   std::size_t after(std::size_t bucket) const {
     return bucket + kBucket == slots_.size() ? 0 : bucket + kBucket;
   }
-  void put(std::uint64_t stored, const std::vector<Cell>& row, bool is_full);
+  std::size_t floats_of(const Row& row) const;
+  void put(std::uint64_t stored, const Row& row);
   void add_many(const Slot& slot, float* scores) const;
 
   const FrozenWeights& weights_;
   std::size_t width_;
   LargeVector<Slot> slots_;
-  LargeVector<Cell> cells_;
-  LargeVector<float> full_;
+  LargeVector<float> rows_;
 };
 
 }  // namespace marginalia
