@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/prefetch.hpp"
+
 namespace marginalia {
 
 class KnownNumbers {
@@ -12,6 +14,7 @@ class KnownNumbers {
   KnownNumbers() : slots_(kLeast) {}
   void clear();
   std::uint32_t size() const { return used_; }
+  void prefetch_slot(std::uint64_t key) const { prefetch(&slots_[key & (slots_.size() - 1)]); }
   // The number of a key, whose bits should be well mixed; a new one (`added`) gets the next number.
   std::uint32_t find_or_add(std::uint64_t key, bool& added) {
     const std::size_t mask = slots_.size() - 1;

@@ -210,9 +210,8 @@ void TreeExtractor::add_part(std::uint32_t address, TreeFieldKind kind, bool rig
 }
 
 // All parts that a template looks at, without those that follow from others.
-std::vector<std::uint32_t> TreeExtractor::parts_of(const Compiled& made) {
-  std::vector<TreePart> all;
-  std::vector<std::uint32_t> kept;
+std::vector<TreePart> TreeExtractor::parts_of(const Compiled& made) const {
+  std::vector<TreePart> all, kept;
   for (const Step& step : made.steps) {
     const TreeField& field = fields_[step.field];
     add_part(field.address, field.kind, field.right, all);
@@ -226,22 +225,51 @@ std::vector<std::uint32_t> TreeExtractor::parts_of(const Compiled& made) {
              other.depth == one.depth && one != other &&
              (one.kind == TreePart::Kind::token || other.kind == TreePart::Kind::cell);
     };
-    if (std::any_of(all.begin(), all.end(), implies)) continue;
-    const auto known = std::find(parts_.begin(), parts_.end(), one);
-    kept.push_back(static_cast<std::uint32_t>(known - parts_.begin()));
-    if (known == parts_.end()) parts_.push_back(one);
+    if (std::none_of(all.begin(), all.end(), implies)) kept.push_back(one);
   }
   return kept;
 }
 
+// Templates whose fields follow from the same parts of a configuration, those with labels and numbers of
+// children apart: states of a beam often differ in nothing else.
 void TreeExtractor::group() {
+  using Signature = std::pair<std::vector<TreePart>, bool>;
+  std::vector<Signature> signatures;
   for (std::uint32_t t = 0; t < compiled_.size(); ++t) {
-    const std::vector<std::uint32_t> parts = parts_of(compiled_[t]);
-    const auto same = [&](const Group& one) { return one.parts == parts; };
-    auto found = std::find_if(groups_.begin(), groups_.end(), same);
-    if (found == groups_.end()) found = groups_.insert(groups_.end(), {parts, {}});
-    found->templates.push_back(t);
+    const bool counts =
+        std::any_of(compiled_[t].steps.begin(), compiled_[t].steps.end(), [](const Step& step) {
+          return step.kind != TreeFieldKind::token && step.kind != TreeFieldKind::distance;
+        });
+    const Signature signature{parts_of(compiled_[t]), counts};
+    const auto known = std::find(signatures.begin(), signatures.end(), signature);
+    const auto number = static_cast<std::size_t>(known - signatures.begin());
+    if (known == signatures.end()) {
+      signatures.push_back(signature);
+      groups_.emplace_back();
+    }
+    groups_[number].templates.push_back(t);
   }
+  for (Group& one : groups_) one.fields = fields_of(one.templates);
+}
+
+// The fields that templates look at, in order; a distance follows from its two tokens.
+std::vector<std::uint32_t> TreeExtractor::fields_of(const std::vector<std::uint32_t>& templates) const {
+  std::vector<std::uint32_t> all;
+  for (const std::uint32_t t : templates)
+    for (const Step& step : compiled_[t].steps) all.push_back(step.field);
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  const auto has_token = [&](std::uint32_t address) {
+    return std::any_of(all.begin(), all.end(), [&](std::uint32_t k) {
+      return fields_[k].kind == TreeFieldKind::token && fields_[k].address == address;
+    });
+  };
+  const auto follows = [&](std::uint32_t k) {
+    const TreeField& field = fields_[k];
+    return field.kind == TreeFieldKind::distance && has_token(field.address) && has_token(field.other);
+  };
+  all.erase(std::remove_if(all.begin(), all.end(), follows), all.end());
+  return all;
 }
 
 void TreeExtractor::read(const TokenTable& table, std::size_t first, std::size_t last, const Identity& owner,

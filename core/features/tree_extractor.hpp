@@ -5,7 +5,7 @@
 // address (s0, q1, s0.left ...), the label of its arc, a distance, a number of children, a set of labels. A
 // feature's name is made of the texts that fields stand for. Fields follow from a few *parts* of a
 // configuration, and templates that look at the same parts are a *group*: what they add to scores is the same
-// wherever the parts are.
+// wherever the fields of the group are.
 #pragma once
 
 #include <cstdint>
@@ -129,13 +129,11 @@ class TreeExtractor {
     std::vector<Run> runs;
   };
   struct Group {
-    std::vector<std::uint32_t> parts;  // into parts()
-    std::vector<std::uint32_t> templates;
+    std::vector<std::uint32_t> fields, templates;
   };
 
   const std::vector<TreeAddress>& addresses() const { return addresses_; }
   const std::vector<TreeField>& fields() const { return fields_; }
-  const std::vector<TreePart>& parts() const { return parts_; }
   const std::vector<Group>& groups() const { return groups_; }
   std::size_t templates() const { return compiled_.size(); }
   std::size_t sources() const { return sources_.size(); }
@@ -201,7 +199,8 @@ class TreeExtractor {
   void compile(const std::vector<TreePiece>& pieces);
   void join_runs(Compiled& made);
   void add_part(std::uint32_t address, TreeFieldKind kind, bool right, std::vector<TreePart>& parts) const;
-  std::vector<std::uint32_t> parts_of(const Compiled& made);
+  std::vector<TreePart> parts_of(const Compiled& made) const;
+  std::vector<std::uint32_t> fields_of(const std::vector<std::uint32_t>& templates) const;
   void group();
 
   std::vector<Source> sources_;
@@ -211,7 +210,6 @@ class TreeExtractor {
   std::vector<TreeField> fields_;
   std::vector<Compiled> compiled_;
   std::vector<std::vector<Step>> runs_;  // of tokens; their field is 0
-  std::vector<TreePart> parts_;
   std::vector<Group> groups_;
 };
 

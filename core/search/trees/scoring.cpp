@@ -31,4 +31,20 @@ MARGINALIA_KERNEL void add_vector(const float* row, std::size_t width, float* su
   }
 }
 
+// Keys of the groups of a state with the fields that they look at; what is known of them will be asked for
+// soon.
+void TreeScoring::add_keys(TreeStates& states, const TreeState& s) {
+  const std::size_t first = fields_.size();
+  states.add_fields(extractor_, s, fields_);
+  const std::uint32_t* fields = fields_.data() + first;
+  std::uint64_t number = 0;
+  for (const TreeExtractor::Group& group : extractor_.groups()) {
+    std::uint64_t key = 0x9e3779b97f4a7c15ULL * ++number;
+    for (const std::uint32_t field : group.fields) key = (key ^ fields[field]) * 0xbf58476d1ce4e5b9ULL;
+    key = scrambled(key);
+    known_.prefetch_slot(key);
+    keys_.push_back(key);
+  }
+}
+
 }  // namespace marginalia

@@ -1,4 +1,4 @@
-// Scores of all actions at states. What a group of templates adds depends on the parts of a state that it
+// Scores of all actions at states. What a group of templates adds depends on the fields of a state that it
 // looks at, so it is computed once for all states of a sentence that agree in them.
 #pragma once
 
@@ -51,8 +51,10 @@ class TreeScoring {
     std::uint32_t place;
     std::uint32_t row;
   };
+  void add_keys(TreeStates& states, const TreeState& s);
   template <class Lookup>
-  void collect(const Lookup& lookup, TreeStates& states, const TreeState& s);
+  void collect(const Lookup& lookup, const TreeNames& names, const std::uint32_t* fields,
+               const std::uint64_t* keys);
   template <class Lookup>
   void add_rows(const Lookup& lookup);
 
@@ -61,12 +63,13 @@ class TreeScoring {
   const TreeExtractor& extractor_;
   const TreeShape& shape_;
   std::size_t stride_;
-  std::uint64_t sentence_ = 0;  // of the states that were scored last
-  KnownNumbers known_;          // places of groups with the parts that they look at
-  LargeVector<float> vectors_;  // [places][stride]
-  std::vector<float> sums_;     // [states][stride]
-  std::vector<std::uint64_t> parts_;
-  std::vector<std::uint32_t> fields_, places_;
+  std::uint64_t sentence_ = 0;         // of the states that were scored last
+  KnownNumbers known_;                 // places of groups with the fields that they look at
+  LargeVector<float> vectors_;         // [places][stride]
+  std::vector<float> sums_;            // [states][stride]
+  std::vector<std::uint64_t> keys_;    // [states][groups]
+  std::vector<std::uint32_t> fields_;  // [states][fields]
+  std::vector<std::uint32_t> places_;  // [states][groups]
   std::vector<const float*> rows_;
   std::vector<Work> work_;
 };
@@ -74,22 +77,16 @@ class TreeScoring {
 // What the groups of a state add, computed if it is not known: as work, to be done for several states at
 // once, because it waits for memory.
 template <class Lookup>
-void TreeScoring::collect(const Lookup& lookup, TreeStates& states, const TreeState& s) {
-  parts_.clear();
-  fields_.clear();
-  for (const TreePart& part : extractor_.parts()) parts_.push_back(states.part(part, s));
-  std::uint64_t number = 0;
+void TreeScoring::collect(const Lookup& lookup, const TreeNames& names, const std::uint32_t* fields,
+                          const std::uint64_t* keys) {
   for (const TreeExtractor::Group& group : extractor_.groups()) {
-    std::uint64_t key = 0x9e3779b97f4a7c15ULL * ++number;
-    for (const std::uint32_t part : group.parts) key = scrambled(key ^ parts_[part]);
     bool added = false;
-    const std::uint32_t place = known_.find_or_add(key, added);
+    const std::uint32_t place = known_.find_or_add(*keys++, added);
     places_.push_back(place);
     if (!added) continue;
     vectors_.resize((std::size_t{place} + 1) * stride_, 0.0f);
-    if (fields_.empty()) states.fields(extractor_, s, fields_);
     for (const std::uint32_t t : group.templates) {
-      const std::uint64_t name = extractor_.key(t, fields_.data(), x, states.names());
+      const std::uint64_t name = extractor_.key(t, fields, x, names);
       if (name == 0) continue;
       lookup.prefetch_filter(name);
       work_.push_back({name, place, 0});
@@ -129,9 +126,14 @@ void TreeScoring::score(const Lookup& lookup, TreeStates& states, std::span<cons
   if (sentence_ != states.sentence() || vectors_.size() > kMostFloats) begin();
   sentence_ = states.sentence();
   places_.clear();
-  for (const std::uint32_t s : which) collect(lookup, states, states[s]);
-  add_rows(lookup);
+  keys_.clear();
+  fields_.clear();
+  for (const std::uint32_t s : which) add_keys(states, states[s]);
   const std::size_t groups = extractor_.groups().size();
+  for (std::size_t k = 0; k < which.size(); ++k)
+    collect(lookup, states.names(), fields_.data() + k * extractor_.fields().size(),
+            keys_.data() + k * groups);
+  add_rows(lookup);
   sums_.resize(which.size() * stride_);
   for (std::size_t k = 0; k < which.size(); ++k) {
     rows_.clear();

@@ -351,19 +351,15 @@ std::uint32_t TreeStates::field(const TreeField& field) {
 }
 
 void TreeStates::fields(const TreeExtractor& extractor, const TreeState& s, std::vector<std::uint32_t>& out) {
-  places_.clear();
-  for (const TreeAddress& address : extractor.addresses()) places_.push_back(place(address, s));
   out.clear();
-  for (const TreeField& one : extractor.fields()) out.push_back(field(one));
+  add_fields(extractor, s, out);
 }
 
-std::uint64_t TreeStates::part(const TreePart& part, const TreeState& s) const {
-  if (part.kind == TreePart::Kind::queue) return std::uint64_t{s.back} << 32 | s.next;
-  std::uint32_t cell = s.stack;
-  for (std::uint32_t k = 0; k < part.depth && cell != 0; ++k) cell = cells_[cell].below;
-  if (part.kind == TreePart::Kind::cell) return cell;
-  const TreeItem& item = items_[cells_[cell].item];
-  return part.kind == TreePart::Kind::token ? item.token : item.side[part.kind == TreePart::Kind::right];
+void TreeStates::add_fields(const TreeExtractor& extractor, const TreeState& s,
+                            std::vector<std::uint32_t>& out) {
+  places_.clear();
+  for (const TreeAddress& address : extractor.addresses()) places_.push_back(place(address, s));
+  for (const TreeField& one : extractor.fields()) out.push_back(field(one));
 }
 
 std::uint32_t TreeStates::reduce(std::uint32_t left, std::uint32_t right, std::uint32_t action) {

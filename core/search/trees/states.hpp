@@ -101,9 +101,7 @@ class TreeStates {
 
   // The fields of a state that templates look at.
   void fields(const TreeExtractor& extractor, const TreeState& s, std::vector<std::uint32_t>& out);
-
-  // A number for a part of a state: of two states of a sentence the same only if the part is.
-  std::uint64_t part(const TreePart& part, const TreeState& s) const;
+  void add_fields(const TreeExtractor& extractor, const TreeState& s, std::vector<std::uint32_t>& out);
 
   // The actions that lead to a state, and the arcs that they make: a number for each token, kAnyHead for
   // those without one.
