@@ -158,6 +158,8 @@ void SegmentExtractor::classify(Compiled& made, const SegmentTemplate& t, bool b
   const Anchor outer = made.part == Part::shrink ? Anchor::end : Anchor::begin;
   made.lead = leading([&](Anchor anchor) { return anchor == outer || is_of_previous(anchor); });
   made.ends_lead = leading([](Anchor anchor) { return !is_inner(anchor); });
+  made.has_tail = std::none_of(made.steps.begin() + static_cast<std::ptrdiff_t>(made.lead), made.steps.end(),
+                               [](const Step& step) { return is_of_previous(step.anchor); });
 }
 
 std::uint32_t SegmentExtractor::span_of(std::uint32_t tokens) {

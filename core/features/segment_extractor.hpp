@@ -194,10 +194,14 @@ class SegmentExtractor {
   template <class F>
   void for_leave(const SegmentValues& x, const Whole& previous, std::size_t begin, std::vector<Lead>& leads,
                  F&& f) const;
-  // Calls f(key) for the features of a segment and the one before.
+  // How the names of the features of a segment and the one before end behind their leads, whatever the latter
+  // is: `pairs()` of them.
+  std::size_t pairs() const { return of(Part::pair).size(); }
+  void read_tails(const SegmentValues& x, const Whole& segment, Hashed* tails) const;
+  // Calls f(key) for those features.
   template <class F>
   void for_pair(const SegmentValues& x, const Whole& previous, const std::vector<Lead>& leads,
-                const Whole& segment, F&& f) const;
+                const Whole& segment, const Hashed* tails, F&& f) const;
   // Calls f(key) for the features of a segment that have weights at the type of the one before.
   template <class F>
   void for_before(const SegmentValues& x, const Whole& segment, F&& f) const;
@@ -229,6 +233,7 @@ class SegmentExtractor {
     std::vector<Step> steps;
     std::size_t lead = 0;       // first steps that depend on the outer end alone (the end, if it shrinks)
     std::size_t ends_lead = 0;  // first steps that depend on no token inside
+    bool has_tail = false;      // no step behind the lead depends on the segment before
     std::uint32_t reach = 0;    // within: how far its values are apart
     std::uint32_t span = 0;     // which of `spans_`
   };
@@ -321,6 +326,17 @@ class SegmentExtractor {
       if (step.has_literal) hash = add(multiply(hash, step.literal.power), step.literal.hash);
     }
     return true;
+  }
+  // All steps behind the lead as one value.
+  Hashed hashed_steps(const Compiled& t, const SegmentValues& x, const Place& at) const {
+    Hashed all;
+    for (std::size_t k = t.lead; k < t.steps.size(); ++k) {
+      const Hashed& value = value_at(t.steps[k], x, at);
+      if (value.absent()) return kAbsent;
+      all = joined(all, value);
+      if (t.steps[k].has_literal) all = joined(all, t.steps[k].literal);
+    }
+    return all;
   }
   void take_lead(std::uint32_t i, const SegmentValues& x, const Place& at, Scratch& scratch) const {
     auto& lead = scratch.leads[i];

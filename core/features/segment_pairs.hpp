@@ -36,15 +36,27 @@ void SegmentExtractor::for_leave(const SegmentValues& x, const Whole& previous, 
   }
 }
 
+inline void SegmentExtractor::read_tails(const SegmentValues& x, const Whole& segment, Hashed* tails) const {
+  const Place place{segment.begin, segment.last, segment.begin, false, segment.values};
+  const std::vector<std::uint32_t>& templates = of(Part::pair);
+  for (std::size_t k = 0; k < templates.size(); ++k)
+    if (compiled_[templates[k]].has_tail) tails[k] = hashed_steps(compiled_[templates[k]], x, place);
+}
+
 template <class F>
 void SegmentExtractor::for_pair(const SegmentValues& x, const Whole& previous, const std::vector<Lead>& leads,
-                                const Whole& segment, F&& f) const {
-  const Place place{segment.begin,  segment.last,   segment.begin,  false,
-                    segment.values, previous.begin, previous.values};
+                                const Whole& segment, const Hashed* tails, F&& f) const {
   const std::vector<std::uint32_t>& templates = of(Part::pair);
   for (std::size_t k = 0; k < templates.size(); ++k) {
+    if (!leads[k].present) continue;
     const Compiled& t = compiled_[templates[k]];
-    if (leads[k].present) feature(t, x, place, t.lead, leads[k].hash, f);
+    if (!t.has_tail) {
+      const Place place{segment.begin,  segment.last,   segment.begin,  false,
+                        segment.values, previous.begin, previous.values};
+      feature(t, x, place, t.lead, leads[k].hash, f);
+    } else if (!tails[k].absent()) {
+      f(key_of(add(multiply(leads[k].hash, tails[k].power), tails[k].hash), false));
+    }
   }
 }
 

@@ -38,8 +38,9 @@ class SegmentModel : public FrozenModel<SegmentModel, SegmentTypes> {
 
   struct Lookup {
     const FrozenWeights& weights;
+    void prefetch_filter(std::uint64_t key) const { weights.prefetch_filter(key); }
     bool may_have(std::uint64_t key) const { return weights.may_have(key); }
-    void prefetch_key(std::uint64_t key) const { weights.prefetch_key(key); }
+    void prefetch_key(std::uint64_t key) const { weights.prefetch_known(key); }
     std::uint32_t find(std::uint64_t key) const { return weights.find(key); }
     void prefetch_row(std::uint32_t row) const { weights.prefetch_row(row); }
     void prefetch_cells(std::uint32_t row) const { weights.prefetch_cells(row); }

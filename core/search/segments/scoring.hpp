@@ -1,6 +1,6 @@
 // From the features of a sentence to the scores of its segments, and from the probabilities of its segments
 // to expected features. `Lookup` knows rows and weights:
-//   may_have(key): false if find(key) surely is kUnknownRow
+//   prefetch_filter(key), may_have(key): false if find(key) surely is kUnknownRow
 //   prefetch_key(key), find(key) -> row or kUnknownRow, prefetch_row(row), prefetch_cells(row)
 //   add_types(row, type_of, scores): scores[type_of[output]] += weight
 //   add_labels(row, scale, labels, scores): scores[output] += scale * weight
@@ -13,6 +13,7 @@
 
 #include "base/vector.hpp"
 #include "features/segment_extractor.hpp"
+#include "search/looked_up.hpp"
 #include "search/segments/search.hpp"
 #include "search/structure.hpp"
 
@@ -81,8 +82,7 @@ class SegmentScoring {
   template <class Lookup>
   auto wanting(const Lookup& lookup) {
     return [&](Part part, std::size_t a, std::size_t b, std::uint64_t key, float value = 1.0f) {
-      if (!lookup.may_have(key)) return;
-      lookup.prefetch_key(key);
+      lookup.prefetch_filter(key);
       found_.push_back({key, 0, part, static_cast<std::uint32_t>(a), static_cast<std::uint32_t>(b), value});
     };
   }
@@ -128,24 +128,14 @@ class SegmentScoring {
 
 template <class Lookup>
 void SegmentScoring::resolve(const Lookup& lookup) {
-  std::size_t known = 0;
-  for (ScoredFeature one : found_) {
-    one.row = lookup.find(one.key);
-    if (one.row == kUnknownRow) continue;
-    lookup.prefetch_row(one.row);
-    found_[known++] = one;
-  }
-  found_.resize(known);
+  find_rows_of(lookup, found_);
   if (keeps_) kept_.insert(kept_.end(), found_.begin(), found_.end());
 }
 
 template <class Lookup, class F>
 void SegmentScoring::take(const Lookup& lookup, F&& f) {
   resolve(lookup);
-  for (std::size_t i = 0; i < found_.size(); ++i) {
-    if (i + kCellsAhead < found_.size()) lookup.prefetch_cells(found_[i + kCellsAhead].row);
-    f(found_[i]);
-  }
+  for_found(lookup, found_, f);
   found_.clear();
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "features/segment_extractor.hpp"
+#include "search/looked_up.hpp"
 #include "search/structure.hpp"
 #include "search/words/shape.hpp"
 
@@ -30,10 +31,12 @@ class PairScoring {
              std::span<const std::size_t> previous, std::size_t least, std::size_t most);
   // By type of the word, behind number k of the previous ones.
   const double* pair(std::size_t k, std::size_t tokens) const {
-    return &pairs_[(k * count_ + tokens - least_) * width()];
+    return &sums_[(k * count_ + tokens - least_) * width()];
   }
   // By type of the previous word.
-  const double* before(std::size_t tokens) const { return &before_[(tokens - least_) * width()]; }
+  const double* before(std::size_t tokens) const {
+    return &sums_[before_at_ + (tokens - least_) * width()];
+  }
 
   // Calls f(row) for each feature of neighbours that begin or end at a token.
   template <class Lookup, class F>
@@ -47,27 +50,27 @@ class PairScoring {
   struct PairFeature {
     std::uint64_t key;
     std::uint32_t row;
-    std::uint32_t at;  // where in `pairs_`; behind them, in `before_`
+    std::uint32_t at;  // where in `sums_`
   };
-  static constexpr std::size_t kCellsAhead = 8;
 
   std::size_t width() const { return shape_.types() + 1; }  // one more for what has no type
   // The whole values of the word; those of all words that begin there are read at once.
   SegmentExtractor::Whole whole(const SegmentValues& x, std::size_t begin, std::size_t last);
+  // Features of the words that begin at a token behind each of the previous ones, with their rows.
   template <class Lookup>
   void gather(const Lookup& lookup, const SegmentValues& x, std::size_t begin,
               std::span<const std::size_t> previous);
-  template <class Lookup>
-  void resolve(const Lookup& lookup);
 
   const SegmentExtractor& extractor_;
   const WordShape& shape_;
   std::vector<Wholes> wholes_of_;  // by first token, modulo their number
   std::vector<SegmentExtractor::Lead> leads_;
+  std::vector<Hashed> tails_;  // [tokens][pairs of the extractor]
   std::vector<PairFeature> found_;
-  std::vector<double> leaving_, pairs_,
-      before_;  // [previous][width], [previous][tokens][width], [tokens][width]
-  std::size_t least_ = 1, count_ = 0;
+  // [previous][tokens][width] of two words, then [tokens][width] by type of the previous one, then
+  // [previous][width] of all words behind it.
+  std::vector<double> sums_;
+  std::size_t least_ = 1, count_ = 0, before_at_ = 0, leaving_at_ = 0;
 };
 
 inline SegmentExtractor::Whole PairScoring::whole(const SegmentValues& x, std::size_t begin,
@@ -86,34 +89,27 @@ void PairScoring::gather(const Lookup& lookup, const SegmentValues& x, std::size
                          std::span<const std::size_t> previous) {
   const auto wanting = [&](std::size_t at) {
     return [&lookup, this, at](std::uint64_t key) {
-      if (!lookup.may_have(key)) return;
-      lookup.prefetch_key(key);
+      lookup.prefetch_filter(key);
       found_.push_back({key, 0, static_cast<std::uint32_t>(at)});
     };
   };
-  const std::size_t leaving_at = pairs_.size() + before_.size();
+  const auto word = [&](std::size_t n) { return whole(x, begin, begin + least_ + n - 1); };
+  found_.clear();
+  before_at_ = previous.size() * count_ * width();
+  leaving_at_ = before_at_ + count_ * width();
+  tails_.resize(count_ * extractor_.pairs());
+  for (std::size_t n = 0; n < count_; ++n)
+    extractor_.read_tails(x, word(n), tails_.data() + n * extractor_.pairs());
   for (std::size_t k = 0; k < previous.size(); ++k) {
     const SegmentExtractor::Whole before = whole(x, previous[k], begin - 1);
-    extractor_.for_leave(x, before, begin, leads_, wanting(leaving_at + k * width()));
+    extractor_.for_leave(x, before, begin, leads_, wanting(leaving_at_ + k * width()));
     for (std::size_t n = 0; n < count_; ++n)
-      extractor_.for_pair(x, before, leads_, whole(x, begin, begin + least_ + n - 1),
+      extractor_.for_pair(x, before, leads_, word(n), tails_.data() + n * extractor_.pairs(),
                           wanting((k * count_ + n) * width()));
   }
-  if (begin == 0) return;
-  for (std::size_t n = 0; n < count_; ++n)
-    extractor_.for_before(x, whole(x, begin, begin + least_ + n - 1), wanting(pairs_.size() + n * width()));
-}
-
-template <class Lookup>
-void PairScoring::resolve(const Lookup& lookup) {
-  std::size_t known = 0;
-  for (PairFeature one : found_) {
-    one.row = lookup.find(one.key);
-    if (one.row == kUnknownRow) continue;
-    lookup.prefetch_row(one.row);
-    found_[known++] = one;
-  }
-  found_.resize(known);
+  for (std::size_t n = 0; n < count_ && begin > 0; ++n)
+    extractor_.for_before(x, word(n), wanting(before_at_ + n * width()));
+  find_rows_of(lookup, found_);
 }
 
 template <class Lookup>
@@ -121,24 +117,15 @@ void PairScoring::score(const Lookup& lookup, const SegmentValues& x, std::size_
                         std::span<const std::size_t> previous, std::size_t least, std::size_t most) {
   least_ = least;
   count_ = most + 1 - least;
-  leaving_.assign(previous.size() * width(), 0.0);
-  pairs_.assign(previous.size() * count_ * width(), 0.0);
-  before_.assign(count_ * width(), 0.0);
-  found_.clear();
   gather(lookup, x, begin, previous);
-  resolve(lookup);
-  for (std::size_t i = 0; i < found_.size(); ++i) {
-    if (i + kCellsAhead < found_.size()) lookup.prefetch_cells(found_[i + kCellsAhead].row);
-    std::size_t at = found_[i].at;
-    double* to = at < pairs_.size()                       ? &pairs_[at]
-                 : (at -= pairs_.size()) < before_.size() ? &before_[at]
-                                                          : &leaving_[at - before_.size()];
-    lookup.add_types(found_[i].row, shape_.type_of.data(), to);
-  }
+  sums_.assign(leaving_at_ + previous.size() * width(), 0.0);
+  for_found(lookup, found_, [&](const PairFeature& one) {
+    lookup.add_types(one.row, shape_.type_of.data(), &sums_[one.at]);
+  });
   for (std::size_t k = 0; k < previous.size(); ++k)
     for (std::size_t n = 0; n < count_; ++n)
       for (std::size_t s = 0; s < shape_.types(); ++s)
-        pairs_[(k * count_ + n) * width() + s] += leaving_[k * width() + s];
+        sums_[(k * count_ + n) * width() + s] += sums_[leaving_at_ + k * width() + s];
 }
 
 template <class Lookup, class F>
@@ -148,11 +135,7 @@ void PairScoring::for_rows(const Lookup& lookup, const SegmentValues& x, std::si
   if (begin == 0) previous.push_back(kNoPrevious);
   least_ = 1;
   count_ = std::min<std::size_t>(shape_.most, x.length - begin);
-  pairs_.assign(previous.size() * count_ * width(), 0.0);
-  before_.assign(count_ * width(), 0.0);
-  found_.clear();
   gather(lookup, x, begin, previous);
-  resolve(lookup);
   for (const PairFeature& one : found_) f(one.row);
 }
 
