@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from marginalia.corpus.blocks import Block
+from marginalia.corpus.formats import CUT_TEXT
 from marginalia.corpus.open_labels import Allowed, OpenBlock, OpenLabels
 from marginalia.corpus.partial import ANY, certain_pairs, is_open
-from marginalia.corpus.formats import CUT_TEXT
 from marginalia.corpus.schemes import detect_from_pairs, labels_for, scheme_named, validate
 from marginalia.corpus.source import DataSource
 from marginalia.corpus.translation import Translation, by_appearance, scheme_labels
