@@ -80,20 +80,22 @@ def recall_of_unseen(train: Path, gold: Path, predicted: Path) -> float:
     return 100.0 * found / max(total, 1)
 
 
-def _spans(path: Path) -> Iterator[dict[tuple[int, int], str]]:
+def _spans(path: Path, tags: bool = False) -> Iterator[dict[tuple[int, int], str]]:
+    """The words of each line by their places, as they are written."""
     for line in _lines(path):
         spans, begin = {}, 0
         for word in line.split():
-            spans[begin, begin + len(word)] = word
-            begin += len(word)
+            end = begin + len(word.rpartition("/")[0] if tags else word)
+            spans[begin, end] = word
+            begin = end
         if spans:
             yield spans
 
 
-def f1(gold: Path, predicted: Path) -> float:
-    """Of words, with their tags if they have some, in per cent."""
+def f1(gold: Path, predicted: Path, tags: bool = False) -> float:
+    """Of words, or of words with their tags, in per cent."""
     right = said = both = 0
-    for ours, theirs in zip(_spans(predicted), _spans(gold), strict=True):
+    for ours, theirs in zip(_spans(predicted, tags), _spans(gold, tags), strict=True):
         right, said = right + len(theirs), said + len(ours)
         both += sum(theirs.get(span) == word for span, word in ours.items())
     return 200.0 * both / max(right + said, 1)

@@ -73,7 +73,10 @@ def _joint_rows(options, folder: Path, corpus: str, train: Path, test: Path) -> 
         except CommandFailed as failure:
             rows.append({"system": name, "corpus": corpus, "note": f"failed: {failure}"})
             continue
-        scores = {"joint F1": f1(test, output), "words F1": f1(words, without_tags(output, folder / "w"))}
+        scores = {
+            "joint F1": f1(test, output, tags=True),
+            "words F1": f1(words, without_tags(output, folder / "w")),
+        }
         rows.append({"system": name, "corpus": corpus, **scores, "CPU s": cpu})
         print(rows[-1], flush=True)
     return rows
@@ -102,8 +105,8 @@ def _pipeline(folder: Path, train: Path, text: Path, output: Path) -> float:
     words = without_tags(train, folder / "pipeline.txt")
     cpu = trained(folder / "first.mg", words, *SEGMENTED, *CHAIN, *AROW)
     found = tagged(folder / "first.mg", text, folder / "found.txt")
-    columns = [line.replace("/", " ", 0) for line in _columns(train, tags=True)]
-    cpu += trained(folder / "second.mg", write(folder / "columns.txt", columns), "--task", "pos", *AROW)
+    columns = write(folder / "columns.txt", _columns(train, tags=True))
+    cpu += trained(folder / "second.mg", columns, "--task", "pos", *AROW)
     lines = write(folder / "found.columns.txt", _columns(found, tags=False))
     said = tagged(folder / "second.mg", lines, folder / "said.txt").read_text(encoding="utf-8")
     joined = ["  ".join("/".join(token.split()) for token in sentence.splitlines()) + "\n"
