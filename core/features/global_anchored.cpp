@@ -1,5 +1,6 @@
 #include "features/global_anchored.hpp"
 
+#include <algorithm>
 #include <optional>
 
 namespace marginalia {
@@ -81,6 +82,26 @@ void AnchoredNames::of_mention(const Mention& mention, std::vector<std::string>&
   if (set_.has(Family::PF2)) ends("PF2", type, mention, Part::flagged, false, names);
   if (set_.has(Family::SF)) ends("SF", type, mention, Part::shape, true, names);
   if (set_.has(Family::SF2)) ends("SF2", type, mention, Part::flagged, true, names);
+  if (set_.has(Family::word_length)) {
+    const std::string length = std::to_string(std::min<std::ptrdiff_t>(last - first + 1, kLongWord));
+    add(Family::word_length, length);
+    add(Family::word_length, length + " from " + std::string(part(first, Part::word)));
+    add(Family::word_length, length + " to " + std::string(part(last, Part::word)));
+  }
+}
+
+void AnchoredNames::of_neighbours(const Mention& left, const Mention& right,
+                                  std::vector<std::string>& names) const {
+  const std::string types = "(" + labels_.types[left.type] + "," + labels_.types[right.type] + ")";
+  if (set_.has(Family::tag_pair)) names.push_back("tag-pair" + types);
+  if (!set_.has(Family::word_pair) && !set_.has(Family::word_tag_pair)) return;
+  const std::string before = joined(left.begin, left.end - 1, Part::word);
+  const std::string after = joined(right.begin, right.end - 1, Part::word);
+  if (set_.has(Family::word_pair)) names.push_back("word-pair=" + before + " | " + after);
+  if (set_.has(Family::word_tag_pair)) {
+    names.push_back("word-tag-pair" + types + "=" + before + " |");
+    names.push_back("word-tag-pair" + types + "=| " + after);
+  }
 }
 
 // Collins' tags: S starts a mention, C continues it, N is in none.

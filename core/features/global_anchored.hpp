@@ -1,5 +1,5 @@
-// Features of single mentions and of quotations (Collins 2002, re-ranking): names of those that a set
-// declares.
+// Features of single mentions and of quotations (Collins 2002, re-ranking), and of two neighbours: names of
+// those that a set declares.
 #pragma once
 
 #include <cstddef>
@@ -32,11 +32,14 @@ class AnchoredNames {
     words_ = words;
   }
   void of_mention(const Mention& mention, std::vector<std::string>& names) const;
+  // Features of two mentions with nothing between them.
+  void of_neighbours(const Mention& left, const Mention& right, std::vector<std::string>& names) const;
   void of_quotation(const Quotation& quotation, std::span<const std::uint32_t> y,
                     std::vector<std::string>& names) const;
 
  private:
-  static constexpr std::uint32_t kLongest = 10;  // of quotations whose tokens are all in one feature
+  static constexpr std::ptrdiff_t kLongWord = 6;  // longer words are of one length
+  static constexpr std::uint32_t kLongest = 10;   // of quotations whose tokens are all in one feature
 
   enum class Part : std::uint8_t { word, shape, flagged };
   std::string_view part(std::ptrdiff_t t, Part which) const;

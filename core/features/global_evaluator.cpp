@@ -36,6 +36,8 @@ GlobalEvaluator::GlobalEvaluator(const GlobalSet& set, const MentionLabels& labe
       come_again_(come_again) {
   for (std::size_t k = static_cast<std::size_t>(Family::WE); k <= static_cast<std::size_t>(Family::SF2); ++k)
     has_anchored_ = has_anchored_ || set.has(static_cast<Family>(k));
+  has_anchored_ = has_anchored_ || set.has(Family::word_length);
+  has_pairs_ = set.has(Family::conjunction) || set.has_neighbours();
 }
 
 // Where the features of mentions of a document go.
@@ -67,8 +69,8 @@ void GlobalEvaluator::begin(const GlobalTexts& texts, std::size_t i, std::span<c
     groups_.begin(texts, words_);
     count_groups({}, mentions_, first_);
     groups_.apply({}, mentions_);
-    if (set_.has(Family::conjunction)) count_pairs(nullptr, mentions_, nullptr, 1.0, first_);
   }
+  if (has_pairs_) count_pairs(nullptr, mentions_, nullptr, 1.0, first_);
   count_mentions(mentions_, 1.0, first_);
   quotations_.clear();
   quotation_features_.clear();
@@ -93,7 +95,7 @@ const FeatureCounts& GlobalEvaluator::difference(std::span<const std::uint32_t> 
                         std::back_inserter(removed));
     std::set_difference(region.theirs.begin(), region.theirs.end(), region.ours.begin(), region.ours.end(),
                         std::back_inserter(added));
-    if (set_.has(Family::conjunction)) count_conjunctions(region, difference_);
+    if (has_pairs_) count_pairs_of(region, difference_);
   }
   if (set_.has_groups()) count_groups(removed, added, difference_);
   count_mentions(removed, -1.0, difference_);
@@ -192,7 +194,9 @@ bool GlobalEvaluator::conjoined(const Mention& left, const Mention& right) const
 void GlobalEvaluator::count_pairs(const Mention* before, std::span<const Mention> mentions,
                                   const Mention* after, double sign, FeatureCounts& counts) {
   const auto pair = [&](const Mention* left, const Mention* right) {
-    if (left == nullptr || right == nullptr || !conjoined(*left, *right)) return;
+    if (left == nullptr || right == nullptr) return;
+    if (left->end == right->begin && set_.has_neighbours()) count_neighbours(*left, *right, sign, counts);
+    if (!conjoined(*left, *right)) return;
     for (const std::uint32_t line : set_.of(Family::conjunction))
       counts.add(groups_.feature(line, left->type, right->type, left->end - left->begin), sign);
   };
@@ -203,7 +207,14 @@ void GlobalEvaluator::count_pairs(const Mention* before, std::span<const Mention
   pair(before, after);
 }
 
-void GlobalEvaluator::count_conjunctions(const Region& region, FeatureCounts& counts) {
+void GlobalEvaluator::count_neighbours(const Mention& left, const Mention& right, double sign,
+                                       FeatureCounts& counts) {
+  std::vector<std::string> names;
+  anchored_.of_neighbours(left, right, names);
+  for (const std::string& name : names) counts.add(pool_.number_of(name), sign);
+}
+
+void GlobalEvaluator::count_pairs_of(const Region& region, FeatureCounts& counts) {
   const auto by_begin = [](const Mention& one, std::size_t place) { return one.begin < place; };
   const auto first = std::lower_bound(mentions_.begin(), mentions_.end(), region.begin, by_begin);
   const auto next = std::lower_bound(first, mentions_.end(), region.end, by_begin);

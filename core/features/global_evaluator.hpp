@@ -69,7 +69,8 @@ class GlobalEvaluator {
   void find_regions(std::span<const std::uint32_t> y, std::span<const Stretch> changed);
   void count_groups(std::span<const Mention> removed, std::span<const Mention> added, FeatureCounts& counts);
   void count_mentions(std::span<const Mention> mentions, double sign, FeatureCounts& counts);
-  void count_conjunctions(const Region& region, FeatureCounts& counts);
+  void count_pairs_of(const Region& region, FeatureCounts& counts);
+  void count_neighbours(const Mention& left, const Mention& right, double sign, FeatureCounts& counts);
   void count_pairs(const Mention* before, std::span<const Mention> mentions, const Mention* after,
                    double sign, FeatureCounts& counts);
   void count_quotations(std::span<const std::uint32_t> y, std::span<const Stretch> changed,
@@ -86,7 +87,7 @@ class GlobalEvaluator {
   std::size_t generation_ = 0;
   ConsistencyGroups groups_;
   AnchoredNames anchored_;
-  bool has_anchored_ = false, come_again_;
+  bool has_anchored_ = false, has_pairs_ = false, come_again_;
 
   const GlobalTexts* texts_ = nullptr;
   std::span<const std::uint32_t> words_;

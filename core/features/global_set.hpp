@@ -67,8 +67,12 @@ enum class Family : std::uint8_t {
   Q2,
   QF,
   QF2,  // Collins 2002, of quotations
+  word_length,
+  word_pair,
+  tag_pair,
+  word_tag_pair,  // of words and tags, for segmented text
 };
-inline constexpr std::array<const char*, 25> kFamilies = {"same",
+inline constexpr std::array<const char*, 29> kFamilies = {"same",
                                                           "sub",
                                                           "majority",
                                                           "token-majority",
@@ -92,7 +96,11 @@ inline constexpr std::array<const char*, 25> kFamilies = {"same",
                                                           "Q",
                                                           "Q2",
                                                           "QF",
-                                                          "QF2"};
+                                                          "QF2",
+                                                          "word-length",
+                                                          "word-pair",
+                                                          "tag-pair",
+                                                          "word-tag-pair"};
 inline constexpr std::size_t kGroupFamilies = 6;
 
 // Features of users: names of those of an output, given the words of a document and the output's mentions.
@@ -114,6 +122,9 @@ class GlobalSet {
   bool has(Family family) const { return has_[static_cast<std::size_t>(family)]; }
   bool has_groups() const { return has_groups_; }
   bool has_quotes() const { return has(Family::Q) || has(Family::Q2) || has(Family::QF) || has(Family::QF2); }
+  bool has_neighbours() const {
+    return has(Family::word_pair) || has(Family::tag_pair) || has(Family::word_tag_pair);
+  }
   bool is_lowercase(const std::string& lowered) const { return lowercase_.contains(lowered); }
   const std::vector<UserFeatures>& functions() const { return functions_; }
   // The lines of a family, by their numbers.

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         read_conllu,
         read_crfsuite,
         read_jsonl,
+        read_kytea,
         read_plain,
         read_segmented,
     )
@@ -74,6 +75,7 @@ _HOMES = {
         "read_conllu",
         "read_crfsuite",
         "read_jsonl",
+        "read_kytea",
         "read_plain",
         "read_segmented",
     ),
@@ -155,6 +157,7 @@ __all__ = [
     "read_constraints",
     "read_crfsuite",
     "read_jsonl",
+    "read_kytea",
     "read_plain",
     "read_segmented",
     "shrink",

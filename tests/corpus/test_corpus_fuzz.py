@@ -13,6 +13,7 @@ from marginalia.corpus import (
     read_conll,
     read_conllu_columns,
     read_jsonl,
+    read_kytea,
     read_plain,
     read_segmented,
 )
@@ -30,6 +31,7 @@ FILES: dict[str, tuple[bytes, Callable[..., Iterator[Sentence]]]] = {
     ),
     "plain": ("\ufeffé b\r\n日本 c\n".encode() * 3, read_plain),
     "segmented": ("我/r  喜欢/v\n日本/ns\n".encode() * 3, lambda source: read_segmented(source, "/")),
+    "kytea": ("我/r|喜-欢/v\n日-本 語\n".encode() * 3, lambda source: read_kytea(source, "/")),
 }
 SPICE = [
     b"\n",

@@ -9,6 +9,7 @@ from itertools import combinations, pairwise, product
 
 Span = tuple[int, int, str]  # first token, end, class
 JOINS = {",", "and", "or", "&", "/"}
+NEIGHBOURS = ("word-pair", "tag-pair", "word-tag-pair")
 LENGTHS = {1: "1", 2: "2"}
 
 
@@ -56,10 +57,25 @@ class NaiveGlobal:
         elif name in ("Q", "Q2", "QF", "QF2"):
             for begin, end in self.quotations():
                 yield from self.of_quotation(name, begin, end, spans)
+        elif name in NEIGHBOURS:
+            for one, other in pairwise(spans):
+                if one[1] == other[0]:
+                    yield from self.of_neighbours(name, one, other)
         else:
             for span in spans:
                 for key, text in self.of_span(name, span):
                     yield f"{key}({span[2]})={text}"
+
+    def of_neighbours(self, name: str, left: Span, right: Span) -> Iterator[str]:
+        before, after = (" ".join(self.words[begin:end]) for begin, end, _ in (left, right))
+        types = f"({left[2]},{right[2]})"
+        if name == "tag-pair":
+            yield f"{name}{types}"
+        elif name == "word-pair":
+            yield f"{name}={before} | {after}"
+        else:
+            yield f"{name}{types}={before} |"
+            yield f"{name}{types}=| {after}"
 
     def string(self, span: Span) -> tuple[str, ...]:
         return tuple(self.low[span[0] : span[1]])
@@ -128,6 +144,10 @@ class NaiveGlobal:
         places |= {"TE": (last - 1, 3), "TE2": (last - 2, 3)}
         if name in whole:
             yield name, " ".join(whole[name][inside])
+        elif name == "word-length":
+            length = str(min(last - first + 1, 6))
+            yield from ((name, f"{length}{more}") for more in
+                        ("", f" from {self.words[first]}", f" to {self.words[last]}"))  # fmt: skip
         elif name == "LW":
             yield name, self.words[last]
         elif name == "LWLC":

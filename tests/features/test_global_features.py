@@ -177,8 +177,9 @@ def test_functions_that_there_are_not(name: str, message: str) -> None:
 def test_ready_made_sets_have_all_families() -> None:
     loaded = {name: load_global_features(name).families for name in GLOBAL_SETS}
     assert set(loaded["nonlocal"]) == {*FAMILIES[:6], *(f"{name}/length" for name in FAMILIES[:6])}
-    assert set(loaded["collins-reranking"]) == set(FAMILIES[6:])
-    rich = {*loaded["nonlocal"], *(name for name in FAMILIES[6:] if not name.startswith("Q"))}
+    assert set(loaded["collins-reranking"]) == set(FAMILIES[6:-4])
+    assert set(loaded["words-reranking"]) == {"WE", *FAMILIES[-4:]}
+    rich = {*loaded["nonlocal"], *(name for name in FAMILIES[6:-4] if not name.startswith("Q"))}
     assert set(loaded["nonlocal-rich"]) == rich
     assert all(text_of_global_set(name).startswith("# ") for name in GLOBAL_SETS)
 

@@ -195,3 +195,23 @@ def test_tasks_choose_the_structure_that_goes_with_the_learner(folder: Path) -> 
     model = mg.train(folder / "tagged.txt", task="segmentation-tags", passes=2)
     assert (model.saved.structure, model.saved.options) == ("words", {"tag_separator": "/"})
     assert set(model.tag(list(TEXT)).labels) <= {f"{p}-{t}" for p in "BMES" for t in "nvrup"}
+
+
+def test_spans_of_json_lines_are_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A task reads what the suffix tells of; blanks of the text are in no word, and offsets count them."""
+    train, text, model = tmp_path / "train.jsonl", tmp_path / "text.jsonl", tmp_path / "m.mg"
+    line = '{"text": "我爱 北京大学", "spans": [[0, 1, "r"], [1, 2, "v"], [3, 7, "n"]]}\n'
+    train.write_text(line * 4, encoding="utf-8")
+    text.write_text('{"text": "我 爱北京大学"}\n', encoding="utf-8")
+    how = ["--task", "segmentation-tags", "--quiet"]
+    assert main(["train", str(train), "-o", str(model), *how]) == 0
+    capsys.readouterr()
+    assert main(["tag", str(model), str(text)]) == 0
+    assert '"spans": [[0, 1, "r"], [2, 3, "v"], [3, 7, "n"]]' in capsys.readouterr().out
+    text.write_text("我爱北京大学\n", encoding="utf-8")
+    assert main(["tag", str(model), str(text), "--format", "segmented"]) == 0
+    assert capsys.readouterr().out == "我 爱 北京大学\n"
+    treebank = tmp_path / "train.conllu"
+    treebank.write_text("1\t我\t_\tPRON\t_\t_\t0\troot\t_\t_\n\n", encoding="utf-8")
+    assert main(["train", str(treebank), "-o", str(model), *how]) == 1
+    assert "found words of a treebank" in capsys.readouterr().err

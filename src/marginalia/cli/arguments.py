@@ -74,7 +74,15 @@ def added_to(name: str) -> Take:
 
 def add_reading(parser: argparse.ArgumentParser, fallback: str, *, unlabelled: bool = False) -> None:
     """Options that say how input is laid out; `fallback` says what happens without them."""
-    formats = ["conll", "conllu", "jsonl", *(["plain"] if unlabelled else []), "segmented", "crfsuite"]
+    formats = [
+        "conll",
+        "conllu",
+        "jsonl",
+        *(["plain"] if unlabelled else []),
+        "segmented",
+        "kytea",
+        "crfsuite",
+    ]
     group = parser.add_argument_group(f"how to read the data (default: {fallback})")
     group.add_argument("--format", metavar="NAME", help=f"{', '.join(formats[:-1])} or {formats[-1]}")
     group.add_argument("--columns", metavar="NAMES", help='names of the columns, such as "word pos chunk"')

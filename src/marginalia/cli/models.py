@@ -18,6 +18,10 @@ List the built-in models: names that `parse` and `mg.load` take, what they were 
 licence (they derive from treebanks and have the treebanks' licence, not that of the code), and their
 scores on the treebank's test data."""
 
+_NO_CHINESE = """\
+There is no Chinese model: Chinese GSD is for non-commercial use, the People's Daily for research, so
+that models made from them may not be shipped. `marginalia train --task segmentation` makes your own."""
+
 _EXAMPLES = """\
   marginalia models
   marginalia models --json
@@ -43,6 +47,7 @@ def run(args: argparse.Namespace) -> int:
         print("\n".join(_lines(model)))
     if not models:
         print("there are no built-in models in this installation (tools/make_models.py makes them)")
+    print(_NO_CHINESE)
     return 0
 
 

@@ -216,8 +216,8 @@ def _plan(values: Mapping[str, Any]) -> Plan:
 
     task = TASKS.get(values.get("task", ""))  # an unknown one is reported with all others
     format, options = values.get("format"), given_options(values)
-    if task is not None and format in (None, task.format):
-        format, options = task.format, {**task.options, **options}
+    if task is not None:
+        format, options = task.reading(values["train"][0], format, options)
     structure = values.get("structure", "chain")  # so is an unknown one
     reader = kind_of(structure if structure in STRUCTURES else "chain").reader
     check_layout(reader, reader.format_name(values["train"][0], format), values.get("columns"), options)

@@ -45,7 +45,7 @@ READER_OPTIONS = (
     ReaderOption("comments", ("conll",), "auto|none|PREFIX", str, "how comment lines begin"),
     ReaderOption("tokenizer", ("jsonl", "plain"), "NAME", str, "how text is cut"),
     ReaderOption("misaligned", ("jsonl",), "error|drop|expand", str, "spans that cut tokens"),
-    ReaderOption("tag_separator", ("segmented",), "SIGN", str, "sign between a word and its tag"),
+    ReaderOption("tag_separator", ("segmented", "kytea"), "SIGN", str, "sign between a word and its tag"),
 )
 
 

@@ -25,6 +25,7 @@ from marginalia.cli.progress import Bar, Notes
 from marginalia.cli.reading import must_exist
 from marginalia.cli.text import count, seconds, size
 from marginalia.cli.train import follow
+from marginalia.corpus.formats import CUT_TEXT
 from marginalia.interrupts import stopping
 
 if TYPE_CHECKING:
@@ -84,7 +85,8 @@ def add_parser(verbs: Verbs) -> None:
     parser.add_argument(
         "--global-features",
         metavar="NAME|FILE",
-        help="a set or a file (default: collins-reranking; of nonlocal: nonlocal)",
+        help="a set or a file (default: collins-reranking, of segmented text words-reranking; of nonlocal: "
+        "nonlocal)",
     )
     parser.add_argument(
         "--global-function",
@@ -142,10 +144,13 @@ def run(args: argparse.Namespace) -> int:
 class OfCandidates:
     """Learners that weigh the base model's score and global features of its outputs."""
 
-    features = "collins-reranking"
-
     def __init__(self, args: argparse.Namespace, base: TrainedModel) -> None:
         self._args, self._base = args, base
+
+    @property
+    def features(self) -> str:
+        """The usual set: of names, or of words if those are what the base model finds."""
+        return "words-reranking" if self._base.saved.format in CUT_TEXT else "collins-reranking"
 
     def options(self) -> RerankingOptions:
         """What hypotheses and global features are to be."""
@@ -190,7 +195,10 @@ class OfCandidates:
 class OfLocalFeatures(OfCandidates):
     """The learner that learns weights of local features again, with those of global ones."""
 
-    features = "nonlocal"
+    @property
+    def features(self) -> str:
+        """Those of documents."""
+        return "nonlocal"
 
     def options(self) -> RerankingOptions:
         """There is no other loss than gold."""

@@ -28,6 +28,7 @@ from marginalia.cli.output import check_writable, opened_target
 from marginalia.cli.progress import Bar
 from marginalia.cli.reading import STDIN, must_exist
 from marginalia.cli.text import size
+from marginalia.corpus.formats import CUT_TEXT
 from marginalia.corpus.streams import partial_name
 from marginalia.errors import SettingsError
 from marginalia.interrupts import uninterrupted
@@ -136,7 +137,7 @@ def check(wanted: Wanted, tagger: Tagger, layout: Layout) -> None:
 
     if wanted.nbest is not None and wanted.min_confidence is not None:
         raise UsageError("--nbest gives all of each output: it does not go with --min-confidence.")
-    if layout.format == "segmented" and wanted.more:
+    if layout.format in CUT_TEXT and wanted.more:
         raise SettingsError(
             "segmented text has no place for confidences and alternatives: with --format plain "
             "--tokenizer characters each character gets a line."

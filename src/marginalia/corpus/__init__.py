@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .document_reader import iterate_conllu, read_conllu
     from .formats import FORMATS, Format, format_of
     from .jsonl import Misaligned, MisalignedError, read_jsonl, write_jsonl
+    from .kytea import read_kytea, write_kytea
     from .plain import read_plain, read_segmented, write_plain, write_segmented
     from .records import Sentence, Span
     from .schemes import (
@@ -46,6 +47,7 @@ _HOMES = {
     "document_reader": "iterate_conllu read_conllu",
     "formats": "FORMATS Format format_of",
     "jsonl": "Misaligned MisalignedError read_jsonl write_jsonl",
+    "kytea": "read_kytea write_kytea",
     "plain": "read_plain read_segmented write_plain write_segmented",
     "records": "Sentence Span",
     "schemes": "SCHEMES Problem Scheme convert detect labels_of legal_transitions repair spans_of validate",
@@ -85,6 +87,7 @@ __all__ = [
     "read_conllu_columns",
     "read_crfsuite",
     "read_jsonl",
+    "read_kytea",
     "read_plain",
     "read_segmented",
     "repair",
@@ -94,6 +97,7 @@ __all__ = [
     "write_conllu_columns",
     "write_crfsuite",
     "write_jsonl",
+    "write_kytea",
     "write_plain",
     "write_segmented",
 ]

@@ -19,10 +19,10 @@ import numpy.typing as npt
 
 from marginalia.corpus.batches import Batch, Layout
 from marginalia.corpus.conllu import commented
-from marginalia.corpus.formats import format_of
+from marginalia.corpus.formats import CUT_TEXT, format_of
 from marginalia.corpus.partial import without_regions
 from marginalia.corpus.records import Certainty, Sentence, Span
-from marginalia.corpus.schemes import spans_of
+from marginalia.corpus.schemes import labels_of, spans_of
 from marginalia.errors import SettingsError
 
 Ids = npt.NDArray[np.int32]
@@ -155,8 +155,10 @@ class LabelWriter:
         """`given`: the labels and, if the model may abstain, those before and those it took back."""
         found = copy(sentence)
         labels, before_abstention = given[0], given[1] if len(given) > 1 else given[0]
-        found.columns = sentence.columns | {self._layout.label: labels}
         found.spans, found.origin = self._spans(labels), without_regions(sentence.origin)
+        if self._layout.format in CUT_TEXT and self._scheme not in (None, "BMES"):
+            labels = _cut(found.spans, len(labels))
+        found.columns = sentence.columns | {self._layout.label: labels}
         if confidence is not None:
             whole, tokens, spans = confidence
             by_span = zip(self._spans(before_abstention), spans if self._scheme else tokens, strict=True)
@@ -241,6 +243,14 @@ class LabelWriter:
             np.ascontiguousarray(starts[bounds]),
             batch.block.line,
         )
+
+
+def _cut(spans: Sequence[Span], length: int) -> list[str]:
+    """Labels of words for spans in another scheme than BMES; what is in none is a word of one character."""
+    covered = {t for span in spans for t in range(span.start, span.end)}
+    type_ = "O" if any(span.label for span in spans) else ""
+    others = [Span(t, t + 1, type_) for t in range(length) if t not in covered]
+    return labels_of(sorted([*spans, *others]), length, "BMES")
 
 
 def _decimals(probability: float) -> str:

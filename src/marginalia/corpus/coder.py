@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from marginalia.corpus.blocks import Block
+from marginalia.corpus.formats import CUT_TEXT
 from marginalia.corpus.open_labels import Allowed, OpenBlock, OpenLabels
 from marginalia.corpus.partial import ANY, certain_pairs, is_open
 from marginalia.corpus.schemes import detect_from_pairs, labels_for, scheme_named, validate
@@ -330,6 +331,8 @@ def _label_names(source: DataSource) -> list[str]:
 def _scheme_of(source: DataSource, wanted: str, known: Sequence[str]) -> str | None:
     if wanted != "auto":
         return None if wanted == "none" else scheme_named(wanted).name
+    if source.layout.format in CUT_TEXT:  # also if no word has three characters
+        return "BMES"
     pairs: Counter[tuple[str, str]] = Counter({(label, label): 0 for label in known})
     for block in source.blocks():
         names, ids = block.table.distinct(block.index(source.layout.label))

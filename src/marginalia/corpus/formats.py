@@ -46,6 +46,7 @@ FORMATS: dict[str, Format] = {
         Format("jsonl", "jsonl", ("tokenizer", "misaligned")),
         Format("plain", "plain", ("tokenizer",), labelled=False),
         Format("segmented", "plain", ("tag_separator",)),
+        Format("kytea", "kytea", ("tag_separator",)),
         Format("crfsuite", "crfsuite"),
     )
 }
@@ -54,6 +55,9 @@ CANDIDATES = "candidates"
 
 EXPLICIT_FORMATS = ("crfsuite", CANDIDATES)
 """Those whose features are in the data; no templates make them."""
+
+CUT_TEXT = ("segmented", "kytea")
+"""Those of characters whose labels, in the scheme BMES, spell words."""
 
 _SUFFIXES = {".conllu": "conllu", ".jsonl": "jsonl"}
 

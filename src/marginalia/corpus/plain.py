@@ -17,13 +17,14 @@ _WORD = re.compile(r"[^ \t]+")  # the ideographic space may be a word of its own
 def read_plain(source: Source, tokenizer: str = "whitespace") -> Iterator[Sentence]:
     """Sentences of raw text with character offsets; blank lines are skipped."""
     tokenize = tokenizer_named(tokenizer)
-    for number, text in _texts(source):
+    for number, text in texts(source):
         if offsets := tokenize(text):
             tokens = [text[start:end] for start, end in offsets]
             yield Sentence({"word": tokens}, text=text, offsets=offsets, line=number)
 
 
-def _texts(source: Source) -> Iterator[tuple[int, str]]:
+def texts(source: Source) -> Iterator[tuple[int, str]]:
+    """The lines of a source with their numbers, without line ends and byte order mark."""
     for number, line in read_lines(source):
         text = line.rstrip("\r\n")
         yield number, text.removeprefix("\ufeff") if number == 1 else text
@@ -43,7 +44,7 @@ def read_segmented(source: Source, tag_separator: str | None = None) -> Iterator
     separator), and labels are typed: `B-nr`.
     """
     file = name_of(source)
-    for number, text in _texts(source):
+    for number, text in texts(source):
         words = list(_WORD.finditer(text))
         if words:
             yield _characters([_word_and_tag(word, tag_separator, file, number) for word in words], number)

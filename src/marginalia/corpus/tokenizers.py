@@ -85,7 +85,7 @@ TOKENIZERS: dict[str, Tokenizer] = {
 
 def tokenizer_of(format: str, options: Mapping[str, Any]) -> str:
     """The name of the tokenizer that made the tokens of such files, as far as one can know."""
-    usual = {"segmented": "characters", "jsonl": "words"}.get(format, "whitespace")
+    usual = {"segmented": "characters", "kytea": "characters", "jsonl": "words"}.get(format, "whitespace")
     return str(options.get("tokenizer", usual))
 
 

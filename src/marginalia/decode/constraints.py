@@ -20,6 +20,7 @@ from marginalia.errors import DataError, SettingsError
 UNTYPED = "word"  # what a span is called if spans have no types
 UNKNOWN = "_"  # a label that is not given
 ANY_LABEL = "*-"
+ANY_TYPE = "-*"
 _BLANK = "\0"  # stands for a blank in quotes
 _MOST = 10**9
 
@@ -262,8 +263,17 @@ class Names:
         """A checked constraint; what looks like several labels may be one of which `|` is a part."""
         if isinstance(constraint, At) and (whole := "|".join(constraint.names)) in self.labels:
             constraint = constraint._replace(names=(whole,))
+        if isinstance(constraint, At):
+            expanded = [one for name in constraint.names for one in self._with_any_type(name)]
+            constraint = constraint._replace(names=tuple(expanded))
         self._check(constraint, what)
         return constraint
+
+    def _with_any_type(self, name: str) -> list[str]:
+        """The labels that a name like `B-*` stands for; others stand for themselves."""
+        if name in self.labels or not name.endswith(ANY_TYPE):
+            return [name]
+        return [label for label in self.labels if label.startswith(name[:-1])] or [name]
 
     def _check(self, constraint: Constraint, what: str) -> None:
         """An error for names that the model does not know, and for spans mixed with labels."""

@@ -14,7 +14,7 @@ from marginalia.corpus.schemes import scheme_named, split_label
 from marginalia.errors import DataError, SettingsError
 from marginalia.features.reading import Line, lines, nearest
 
-GLOBAL_SETS = ("nonlocal", "nonlocal-rich", "collins-reranking")
+GLOBAL_SETS = ("nonlocal", "nonlocal-rich", "collins-reranking", "words-reranking")
 """The names of the ready-made sets."""
 FAMILIES: tuple[str, ...] = tuple(_core.global_families())
 _WITH_LENGTH = FAMILIES[:6]  # of strings that occur more than once; as kGroupFamilies of the core

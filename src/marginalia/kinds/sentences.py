@@ -6,7 +6,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from marginalia.corpus.batches import Layout
-from marginalia.corpus.formats import FORMATS, format_of
+from marginalia.corpus.formats import CUT_TEXT, FORMATS, format_of
 from marginalia.corpus.settings import DataSettings
 from marginalia.corpus.source import DataSource
 from marginalia.decode.model import TrainedModel
@@ -15,7 +15,13 @@ from marginalia.features.program import TemplateProgram
 from marginalia.kinds.reader import ExampleReader, Reading, TablesOfWords, check_explicit
 from marginalia.model import SavedModel
 
-_LABELLED = {"jsonl": ("spans", "label"), "crfsuite": ("label",), "plain": (), "segmented": ()}
+_LABELLED = {
+    "jsonl": ("spans", "label"),
+    "crfsuite": ("label",),
+    "kytea": ("label",),
+    "plain": (),
+    "segmented": (),
+}
 """What may be given as labels, in formats whose columns have no names."""
 
 
@@ -99,7 +105,7 @@ SENTENCES = SentenceReader()
 
 def output_layout(layout: Layout, saved: SavedModel) -> Layout:
     """How to write what was read: words get their tags even if they were read without."""
-    if layout.format != "segmented" or saved.format != "segmented":
+    if not {layout.format, saved.format} <= set(CUT_TEXT):
         return layout
     kept = {name: value for name, value in saved.options.items() if name == "tag_separator"}
     return replace(layout, options={**kept, **layout.options})

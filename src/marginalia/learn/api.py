@@ -98,8 +98,9 @@ def train(
         ),
         settings=settings,
     )
-    if task is not None and format in (None, TASKS[task].format):
-        format, options = TASKS[task].format, {**TASKS[task].options, **(options or {})}
+    if task is not None:
+        first = data[0] if isinstance(data, (list, tuple)) and data else data
+        format, options = TASKS[task].reading(first, format, options or {})
     source = DataSource(data, columns, label, format, options)
     more: dict[str, Any] = {"threads": threads, "start": begin, "labels": labels}
     more["sample_weights"] = sample_weights

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from marginalia.config import Scalar, Setting, Settings, resolve, suggestion
+from marginalia.corpus.formats import CUT_TEXT, format_of
 from marginalia.corpus.settings import DataSettings
 from marginalia.decode.settings import SearchSettings, StructureOptions
 from marginalia.decode.structures import STRUCTURES
@@ -74,9 +76,30 @@ class Task:
         """The best one for a learner."""
         return next((name for name in self.sets if learner not in LEARNERS or fits(name, learner)), "chain")
 
+    def reading(
+        self, path: object, format: str | None, options: Mapping[str, Any]
+    ) -> tuple[str | None, dict[str, Any]]:
+        """The format of training data and options of its reader: the task's, unless another is given or the
+        suffix tells of one. Text in JSON lines, too, is cut as the task needs it."""
+        name = format or (self.format and _suffix_format(path)) or self.format
+        if self.format is not None and name == "conllu":
+            raise SettingsError(
+                f"{path}: found words of a treebank, but the task cuts {self.format} text: write its words "
+                "with blanks between them, or choose --task ud."
+            )
+        if self.format is not None and name == "jsonl":
+            return name, {"tokenizer": "characters", **options}
+        return name, {**(self.options if name in (self.format, *CUT_TEXT) else {}), **options}
+
     def features(self, structure: str) -> str:
         """The set to use with a structure."""
         return self.sets.get(structure) or STRUCTURES[structure].features or self.sets["chain"]
+
+
+def _suffix_format(path: object) -> str | None:
+    """The format that a file's name tells of; None if it is the usual one of all other names."""
+    found = format_of(path).name if isinstance(path, (str, os.PathLike)) else "conll"
+    return None if found == "conll" else found
 
 
 def _of_chains(help: str, features: str) -> Task:
