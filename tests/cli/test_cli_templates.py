@@ -79,6 +79,7 @@ def test_errors(run: Run, xor: Path) -> None:
     )
     assert "this is one of the inputs" in message(*options(xor, "-o", xor / "train.txt"))
     assert "labels that are each of one token" in message(*options(xor, "--structure", "segments"))
+    assert "expected a task of one model" in message(xor / "train.txt", "--task", "ud")
     assert "expected a number from 0 to 100" in message("--min-share", "101")
 
 

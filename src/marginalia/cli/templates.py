@@ -120,6 +120,8 @@ def _learned(args: argparse.Namespace) -> tuple[SavedModel, bool]:
 
     args.learner = "rules"
     plan = make_plan(args)
+    if plan.task == "ud":
+        raise UsageError("--task ud trains a pipeline: expected a task of one model.")
     plan.settings.setdefault("rules", _RULES)
     must_exist([*plan.train, *plan.dev])
     if args.output != STDIN:
