@@ -76,12 +76,14 @@ void bind_rule_use(nb::class_<BoundModel<Model>>& bound) {
       .def(
           "use_rules",
           [](Bound& b, const Input<std::uint64_t>& keys, const Input<std::uint32_t>& ends,
-             const Input<std::uint64_t>& atoms, const std::vector<std::string>& labels, bool backwards) {
+             const Input<std::uint64_t>& atoms, const std::vector<std::string>& labels,
+             std::uint32_t neighbours, bool backwards) {
             nb::gil_scoped_release unlocked;
-            b.model.use({view(keys), view(ends), view(atoms)}, labels, backwards);
+            b.model.use({view(keys), view(ends), view(atoms)}, labels, neighbours, backwards);
           },
           nb::arg("keys").noconvert(), nb::arg("ends").noconvert(), nb::arg("atoms").noconvert(), "labels"_a,
-          "backwards"_a, "From now on scores are those of rules; to be called before all else.")
+          "neighbours"_a, "backwards"_a,
+          "From now on scores are those of rules; to be called before all else.")
       .def(
           "rules",
           [](const Bound& b, const typename Model::Extractor& extractor, const marginalia::TokenTable& table,

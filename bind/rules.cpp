@@ -56,8 +56,7 @@ nb::ndarray<nb::numpy, std::int32_t> best_labels(const TrainedRules& rules, cons
                                                  const ExampleRows& examples, const SparseRows& weights,
                                                  std::size_t first, std::size_t last) {
   check(rules, examples, weights, shape.labels, first, last);
-  if (rules.neighbours != neighbours_of(shape))
-    throw std::invalid_argument("rules: the shape has other neighbours");
+  check_neighbours(shape, rules.neighbours);
   std::vector<std::int32_t> labels;
   {
     nb::gil_scoped_release unlocked;
@@ -122,6 +121,7 @@ nb::dict arrays_of(const RuleTable& table) {
   out["rule.end"] = give(std::move(arrays.end));
   out["rule.atoms"] = give(std::move(arrays.atoms));
   out["rule.support"] = give(std::move(arrays.support));
+  out["rule.gain"] = give(std::move(arrays.gain));
   return out;
 }
 
@@ -146,7 +146,8 @@ void bind_learner(nb::module_& m) {
       .def(
           "__init__",
           [](RuleSamples* self, std::uint32_t labels, std::uint32_t neighbours, bool backwards) {
-            if (neighbours > 2) throw std::invalid_argument("rules: labels of more than two neighbours");
+            if (neighbours > kMostAsked)
+              throw std::invalid_argument("rules: labels of more than three neighbours");
             new (self) RuleSamples(Neighbours{labels, neighbours, backwards});
           },
           "labels"_a, "neighbours"_a, "backwards"_a)
@@ -181,6 +182,14 @@ void bind_learner(nb::module_& m) {
       .def_prop_ro("done", &RuleLearner::done, "Nothing is left to learn.")
       .def_prop_ro("default", &RuleLearner::default_confidence)
       .def_prop_ro("loss", &RuleLearner::loss, "The sum of the weights of all samples.")
+      .def_prop_ro(
+          "gains",
+          [](const RuleLearner& learner) {
+            std::vector<double> gains;
+            for (std::size_t r = 0; r < learner.size(); ++r) gains.push_back(learner.gain(r));
+            return gains;
+          },
+          "By how much each rule made the loss smaller, in the order of learning.")
       .def_prop_ro("rules", &rules_in_order, "(codes of atoms, confidence), in the order of learning.");
 }
 

@@ -125,6 +125,7 @@ nb::list k_best_outputs(const OwnedLattice& owned, std::size_t k) {
 nb::dict lattice_marginals(const OwnedLattice& owned, bool edges, const std::string& method) {
   if (method != "auto" && method != "scaled" && method != "log")
     throw std::invalid_argument("marginals: the method must be auto, scaled or log");
+  refuse_wide(owned.lattice);
   const std::size_t n = owned.shape.labels, length = owned.lattice.length;
   std::vector<double> node(length * n), edge(edges ? length * n * n : 0);
   const auto keep = [&](std::size_t t, const double* labels, const double* pairs) {
@@ -183,6 +184,7 @@ std::unique_ptr<ConstrainedChains> constrained_outputs(std::shared_ptr<OwnedLatt
                                                        const Input<std::uint32_t>& spans) {
   if (constraint_set.labels != owned->shape.labels)
     throw std::invalid_argument("constraints: the constraint set does not fit the lattice");
+  refuse_wide(owned->lattice);
   ViterbiSpace space;
   ScoredLabels best;
   best_of(owned->lattice, space, best);

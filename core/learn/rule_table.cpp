@@ -19,9 +19,12 @@ void RuleTable::take(const RuleLearner& learner) {
   if (&learner.samples() != &samples_ || learner.label() >= labels_.size())
     throw std::invalid_argument("rules: the learner has other samples");
   std::size_t& taken = taken_[learner.label()];
-  sums_[{row_of({}), learner.label()}] = learner.default_confidence();
-  for (; taken < learner.size(); ++taken)
-    sums_[{row_of(learner.atoms_of(taken)), learner.label()}] += learner.confidence(taken);
+  sums_[{place_of({}).row, learner.label()}] = learner.default_confidence();
+  for (; taken < learner.size(); ++taken) {
+    const auto [row, number] = place_of(learner.atoms_of(taken));
+    sums_[{row, learner.label()}] += learner.confidence(taken);
+    arrays_.gain[number] += learner.gain(taken);
+  }
 }
 
 std::string RuleTable::text_of(std::uint32_t code) const {
@@ -41,11 +44,12 @@ std::uint64_t RuleTable::key_of_atom(std::uint32_t code) const {
   return code < kLabelCode ? index_.key(code) : key_of(hash_of(text_of(code)).hash, false);
 }
 
-std::uint32_t RuleTable::row_of(std::span<const std::uint32_t> atoms) {
+RuleTable::Place RuleTable::place_of(std::span<const std::uint32_t> atoms) {
   Codes codes;
   for (const std::uint32_t atom : atoms) codes.push_back(samples_.code(atom));
   std::sort(codes.begin(), codes.end());
-  const auto [place, is_new] = rows_.try_emplace(codes, 0);
+  const Place next{0, static_cast<std::uint32_t>(arrays_.keys.size())};
+  const auto [place, is_new] = places_.try_emplace(codes, next);
   if (!is_new) return place->second;
   std::vector<std::string> texts;
   for (const std::uint32_t code : codes) texts.push_back(text_of(code));
@@ -53,10 +57,11 @@ std::uint32_t RuleTable::row_of(std::span<const std::uint32_t> atoms) {
   const bool feature = codes.size() == 1 && codes[0] < kLabelCode;
   const std::uint64_t key = feature ? index_.key(codes[0]) : key_of(hash_of(name).hash, false);
   bool added = false;
-  place->second = index_.find_or_add(key, Scope::node, added);
+  place->second.row = index_.find_or_add(key, Scope::node, added);
   if (added) index_.add_name(name);
   add(codes, key);
   arrays_.support.push_back(samples_.count_with(atoms));
+  arrays_.gain.push_back(0.0);
   return place->second;
 }
 

@@ -22,10 +22,12 @@ class RuleTable {
   // Adds the rules that a learner has found since it was last asked.
   void take(const RuleLearner& learner);
 
-  // As a model keeps them: the keys of rules, those of their atoms, how many samples have all of them.
+  // As a model keeps them: the keys of rules, those of their atoms, how many samples have all of them, and by
+  // how much they made the losses of all labels smaller.
   struct Arrays {
     std::vector<std::uint64_t> keys, atoms;
     std::vector<std::uint32_t> end, support;
+    std::vector<double> gain;
   };
   const Arrays& arrays() const { return arrays_; }
 
@@ -38,8 +40,11 @@ class RuleTable {
 
  private:
   using Codes = std::vector<std::uint32_t>;  // rising
+  struct Place {
+    std::uint32_t row, number;  // in the index, and in the arrays
+  };
 
-  std::uint32_t row_of(std::span<const std::uint32_t> atoms);
+  Place place_of(std::span<const std::uint32_t> atoms);
   void add(const Codes& codes, std::uint64_t key);
   std::string text_of(std::uint32_t code) const;
   std::uint64_t key_of_atom(std::uint32_t code) const;
@@ -48,7 +53,7 @@ class RuleTable {
   FeatureIndex& index_;
   std::vector<std::string> labels_;
   std::vector<std::size_t> taken_;  // [labels] rules so far
-  std::map<Codes, std::uint32_t> rows_;
+  std::map<Codes, Place> places_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, double> sums_;  // by row and label
   Arrays arrays_;
 };

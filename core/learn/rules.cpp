@@ -262,6 +262,7 @@ void RuleLearner::add_rule(const Body& body, Space& space) {
   for (const std::uint32_t i : space.with) weights_[i] *= positive(i) ? right : wrong;
   moved_ = moved_ || std::abs(confidence) > options_.tolerance;
   confidences_.push_back(confidence);
+  gains_.push_back(sums.plus * (1.0 - right) + sums.minus * (1.0 - wrong));
   atoms_.insert(atoms_.end(), body.begin(), body.end());
   end_.push_back(atoms_.size());
 }

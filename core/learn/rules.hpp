@@ -100,6 +100,7 @@ class RuleLearner {
   std::size_t size() const { return confidences_.size(); }
   double default_confidence() const { return default_; }
   double confidence(std::size_t rule) const { return confidences_[rule]; }
+  double gain(std::size_t rule) const { return gains_[rule]; }  // what it took from the loss
   std::span<const std::uint32_t> atoms_of(std::size_t rule) const {
     return {atoms_.data() + end_[rule], atoms_.data() + end_[rule + 1]};
   }
@@ -141,7 +142,7 @@ class RuleLearner {
   std::vector<std::uint32_t> order_;  // atoms; bucket b has those at b, b + buckets, ...
   std::size_t buckets_ = 1, bucket_ = 0;
   bool done_ = false, moved_ = false;
-  std::vector<double> confidences_;
+  std::vector<double> confidences_, gains_;
   std::vector<std::uint64_t> end_ = {0};
   std::vector<std::uint32_t> atoms_;
 };

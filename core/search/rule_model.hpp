@@ -16,20 +16,24 @@
 
 namespace marginalia {
 
-// A shape with labels beside a token says with `neighbours_of` for how many of them rules may ask.
+// Of a shape with labels beside a token `check_neighbours` says for how many of them rules may ask.
 template <class Model, class Types>
 class RuleModel : public FrozenModel<Model, Types> {
  public:
   using FrozenModel<Model, Types>::FrozenModel;
 
-  // From now on scores are those of rules, which ask for labels before a token or (backwards) after it.
-  // Throws std::invalid_argument.
-  void use(const RuleArrays& rules, const std::vector<std::string>& labels, bool backwards) {
+  // From now on scores are those of rules, which ask for labels of so many neighbours, before a token or
+  // (backwards) after it. Throws std::invalid_argument.
+  void use(const RuleArrays& rules, const std::vector<std::string>& labels, std::uint32_t neighbours,
+           bool backwards) {
     if (labels.size() != this->shape().labels)
       throw std::invalid_argument("rules: labels disagree in number");
-    std::size_t neighbours = 0;
-    if constexpr (requires { neighbours_of(this->shape()); }) neighbours = neighbours_of(this->shape());
+    if constexpr (requires { check_neighbours(this->shape(), neighbours); })
+      check_neighbours(this->shape(), neighbours);
+    else if (neighbours != 0)
+      throw std::invalid_argument("rules: items have no neighbours");
     rules_.emplace(trie_of(rules, this->weights(), labels, neighbours, backwards));
+    neighbours_ = neighbours;
     backwards_ = backwards;
   }
   bool has_rules() const { return rules_.has_value(); }
@@ -44,6 +48,7 @@ class RuleModel : public FrozenModel<Model, Types> {
 
  protected:
   const RuleTrie& rules() const { return *rules_; }
+  std::uint32_t neighbours() const { return neighbours_; }
   bool backwards() const { return backwards_; }
 
   // The atoms that features are, without those that no rule has.
@@ -69,6 +74,7 @@ class RuleModel : public FrozenModel<Model, Types> {
 
  private:
   std::optional<RuleTrie> rules_;
+  std::uint32_t neighbours_ = 0;
   bool backwards_ = false;
 };
 

@@ -58,7 +58,7 @@ RuleTrie::RuleTrie(const RuleArrays& rules, std::span<const std::uint32_t> rows,
                    std::span<const std::uint64_t> label_keys, std::uint32_t labels)
     : labels_(labels), nodes_(1) {
   check(rules, rows);
-  if (label_keys.size() > 2 * std::size_t{labels}) refuse("labels of more than two neighbours");
+  if (label_keys.size() > kMostAsked * labels) refuse("labels of more than three neighbours");
   std::unordered_map<std::uint64_t, std::uint32_t> places;
   for (std::uint32_t k = 0; k < label_keys.size(); ++k) places[label_keys[k]] = k;
   number_atoms(rules, rows, places);
@@ -93,7 +93,7 @@ RuleTrie::Body RuleTrie::body_of(const RuleArrays& rules, std::size_t rule,
       body.features.push_back(atoms_.at(key));
       continue;
     }
-    std::uint32_t& place = label->second < labels_ ? body.labels.near : body.labels.far;
+    std::uint32_t& place = body.labels.asked[label->second / labels_];
     if (place != kAnyLabel) refuse("a rule asks for two labels of one neighbour");
     place = label->second % labels_;
   }
@@ -117,9 +117,9 @@ void RuleTrie::build(const std::vector<Body>& bodies) {
       rules.emplace_back();
     }
     const LabelRule& labels = body.labels;
-    if (labels.near != kAnyLabel || labels.far != kAnyLabel) {
+    if (labels.asked.any()) {
       for (const LabelRule& other : rules[at])
-        if (other.near == labels.near && other.far == labels.far) refuse("a rule is there twice");
+        if (other.asked == labels.asked) refuse("a rule is there twice");
       rules[at].push_back(labels);
     } else {
       if (nodes_[at].row != kUnknownRow) refuse("a rule is there twice");

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -24,10 +25,26 @@ struct RuleArrays {
 
 inline constexpr std::uint32_t kAnyLabel = UINT32_MAX;
 inline constexpr std::size_t kMostAtoms = 64;  // of a rule
+inline constexpr std::size_t kMostAsked = 3;   // whose labels rules may ask for
 
-// A rule that also asks for labels of the nearest neighbour and of the one beyond it.
+// The labels of neighbours that a rule asks for, the nearest first.
+struct AskedLabels : std::array<std::uint32_t, kMostAsked> {
+  AskedLabels() { fill(kAnyLabel); }
+
+  bool any() const {
+    return std::any_of(begin(), end(), [](std::uint32_t label) { return label != kAnyLabel; });
+  }
+  // Whether neighbours with these labels, maybe fewer, have them.
+  bool hold(std::span<const std::uint32_t> labels) const {
+    for (std::size_t k = 0; k < size(); ++k)
+      if ((*this)[k] != kAnyLabel && (k >= labels.size() || labels[k] != (*this)[k])) return false;
+    return true;
+  }
+};
+
+// A rule that also asks for labels.
 struct LabelRule {
-  std::uint32_t near = kAnyLabel, far = kAnyLabel;
+  AskedLabels asked;
   std::uint32_t row = 0;
 };
 

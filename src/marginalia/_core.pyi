@@ -867,6 +867,7 @@ class ChainModel:
         ends: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order="C", device="cpu", writable=False)],
         atoms: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order="C", device="cpu", writable=False)],
         labels: Sequence[str],
+        neighbours: int,
         backwards: bool,
     ) -> None:
         """From now on scores are those of rules; to be called before all else."""
@@ -1307,6 +1308,7 @@ class SingleModel:
         ends: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order="C", device="cpu", writable=False)],
         atoms: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order="C", device="cpu", writable=False)],
         labels: Sequence[str],
+        neighbours: int,
         backwards: bool,
     ) -> None:
         """From now on scores are those of rules; to be called before all else."""
@@ -2274,6 +2276,10 @@ class RuleLearner:
     @property
     def loss(self) -> float:
         """The sum of the weights of all samples."""
+
+    @property
+    def gains(self) -> list[float]:
+        """By how much each rule made the loss smaller, in the order of learning."""
 
     @property
     def rules(self) -> list[tuple[list[int], float]]:

@@ -113,6 +113,16 @@ def test_loss_bounds_the_training_error(data: Samples, options: Options) -> None
 
 
 @steady
+@given(samples(), OPTIONS, st.integers(1, 8))
+def test_gains_are_what_rules_take_from_the_loss(data: Samples, options: Options, rounds: int) -> None:
+    learner = learner_of(data, options)
+    before = learner.loss
+    learner.run(rounds, 100)
+    assert len(learner.gains) == len(learner)
+    assert sum(learner.gains) == pytest.approx(before - learner.loss, abs=1e-9)
+
+
+@steady
 @given(samples(), st.floats(0.5, 3.0))
 def test_sample_weights_multiply_the_weights(data: Samples, factor: float) -> None:
     made = _core.RuleSamples(2, 0, False)
@@ -146,8 +156,8 @@ def test_what_does_not_fit_is_refused() -> None:
     made = _core.RuleSamples(2, 1, True)
     with pytest.raises(ValueError, match="not finished"):
         _core.RuleLearner(made, 0)
-    with pytest.raises(ValueError, match="two neighbours"):
-        _core.RuleSamples(2, 3, True)
+    with pytest.raises(ValueError, match="three neighbours"):
+        _core.RuleSamples(2, 4, True)
     made.add(examples_of([(frozenset({1}), 1), (frozenset({2}), -1)]), NONE)
     with pytest.raises(ValueError, match="sample weights"):
         made.add(examples_of([(frozenset({1}), 1)]), np.ones(3))

@@ -173,7 +173,7 @@ def test_errors_say_where(tmp_path: Path, line: str, message: str) -> None:
         list(read_lexicon(tmp_path / "c.lex"))
 
 
-@given(st.binary(max_size=60))
+@given(st.binary(max_size=60) | st.text("aN1-0 #\t\n", max_size=40).map(str.encode))
 def test_any_bytes_are_a_lexicon_or_an_error(tmp_path_factory: Any, data: bytes) -> None:
     path = tmp_path_factory.getbasetemp() / "fuzzed.lex"
     path.write_bytes(b"run\tNN\t10\n" + data)

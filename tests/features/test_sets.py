@@ -199,3 +199,35 @@ def test_unknown_names_suggest_the_nearest():
 def test_no_columns():
     with pytest.raises(SettingsError, match="at least one column"):
         load_features("pos", (), "tag")
+
+
+@pytest.mark.parametrize(
+    "name", ["pos", "chunking", "ner-rich", "ner-best", "segments-rich", "iwakura-pos", "iwakura-chunking"]
+)
+def test_sets_look_at_the_clusters_and_lexicons_that_are_declared(name, tmp_path):
+    (tmp_path / "paths.txt").write_text("0101\tdog\t3\n0110\tcat\t2\n", encoding="utf-8")
+    (tmp_path / "words.lex").write_text("dog\tNN\t12\tVB\t10\ncat\tNN\t30\n", encoding="utf-8")
+    tables = {"clusters": {"paths": str(tmp_path / "paths.txt")}}
+    tables["lexicons"] = {"words": str(tmp_path / "words.lex")}
+    plain, declared = load_set(name, COLUMNS, "ner"), load_features(name, COLUMNS, "ner", **tables)
+    assert not {a.function for a in plain.attributes} & {"cluster", "lexicon"}
+    before = {(t.scope, t.pieces[0]) for t in plain.templates if t.pieces}
+    own = [t for t in declared.templates if t.pieces and (t.scope, t.pieces[0]) not in before]
+    assert len(own) == len(declared.templates) - len(plain.templates)
+    for function, asked in (("cluster", "paths,all"), ("lexicon", "words,candidate,NN")):
+        assert function in {a.function for a in declared.attributes}
+        assert asked in {a.argument for a in declared.attributes if a.function == function}
+    if not name.startswith("iwakura"):  # rules combine atoms themselves
+        beside = {"column", "collapsed-shape", "lower", "lower-suffix"}
+        mixed = [
+            functions
+            for t in own
+            if (
+                functions := {
+                    declared.attributes[p.attribute].function for p in t.pieces if not isinstance(p, str)
+                }
+            )
+            & {"cluster", "lexicon"}
+            and functions & beside
+        ]
+        assert mixed

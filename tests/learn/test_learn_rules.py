@@ -10,13 +10,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from learn_world import Toys
 
 import marginalia as mg
 from marginalia import _core
-from marginalia.corpus.schemes import legal_transitions
+from marginalia.corpus.schemes import legal_transitions, validate
 from marginalia.errors import DataError, ModelError, SettingsError
 from marginalia.features.compiling import compile_extractor
+from marginalia.learn.recipe import make_recipe
 from marginalia.model import file
 
 TEMPLATES = "word[-1..1]\ntag[0]\nedge:\n"
@@ -42,7 +45,7 @@ def scanned(model: Any, columns: dict[str, list[str]], ids: tuple[int, ...]) -> 
     names = [{name for edge, name in token if not edge} for token in extractor.names(table)]
     backwards = saved.settings["direction"] == "right-to-left"
     for t, atoms in enumerate(names):
-        for distance in range(1, saved.settings["order"] + 1):
+        for distance in range(1, (saved.settings["neighbours"] or saved.settings["order"]) + 1):
             at = t + distance if backwards else t - distance
             if 0 <= at < length:
                 atoms.add(f"label[{'' if backwards else '-'}{distance}]={saved.labels[ids[at]]}")
@@ -91,11 +94,102 @@ def test_k_best_and_probabilities_are_those_of_all_outputs(
         assert sure.confidence == pytest.approx(math.exp(found[0].score / temperature) / total)
 
 
+ATOMS = ["word[0]=a", "word[0]=b", "word[1]=b", "tag[0]=T0", "tag[0]=T1"]
+LABELS = ["N", "V", "O"]
+
+
+@pytest.fixture(scope="module", params=["right-to-left", "left-to-right"])
+def wide(request: pytest.FixtureRequest, features: str) -> Any:
+    """A model whose rules ask for three neighbours, and whose beam holds all outputs of four tokens."""
+    sentence = {"word": list("abab"), "tag": ["T0", "T1", "T0", "T0"], "label": ["N", "V", "O", "N"]}
+    more = {"direction": request.param, "neighbours": 3, "beam": 100, "legal": False}
+    return mg.train([mg.Sentence(sentence)], features=features, **SMALL, **more)
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> list[tuple[tuple[str, ...], str, float]]:
+    """Rules of features and of labels by distance, with confidences."""
+    labels = st.tuples(*[st.sampled_from([None, *LABELS])] * 3)
+    found: dict[tuple[tuple[str, ...], str], float] = {}
+    for _ in range(draw(st.integers(1, 12))):
+        asked = [f"label[{k}]={label}" for k, label in enumerate(draw(labels), 1) if label is not None]
+        atoms = (*sorted(draw(st.sets(st.sampled_from(ATOMS), max_size=2))), *asked)
+        weight = draw(st.integers(-20, 20)) / 16
+        if atoms and weight:
+            found[atoms, draw(st.sampled_from(LABELS))] = weight
+    return [(*place, weight) for place, weight in found.items()]
+
+
+@settings(derandomize=True, deadline=None, database=None, max_examples=60)
+@given(tables(), st.integers(1, 4), st.data())
+def test_three_neighbours_are_found_by_a_beam_that_holds_all(
+    wide: Any, table: list[tuple[tuple[str, ...], str, float]], length: int, data: st.DataObject
+) -> None:
+    sign = "" if wide.saved.settings["direction"] == "right-to-left" else "-"
+    lines = ["kind\tfeature\tlabels\tweight"]
+    for atoms, label, weight in table:
+        name = " & ".join(atom.replace("label[", f"label[{sign}") for atom in atoms)
+        lines.append(f"feature\t{name}\t{label}\t{weight}")
+    model = wide.with_weights(io.StringIO("\n".join(lines) + "\n"))
+    columns = {
+        "word": data.draw(st.lists(st.sampled_from("ab"), min_size=length, max_size=length)),
+        "tag": data.draw(st.lists(st.sampled_from(["T0", "T1"]), min_size=length, max_size=length)),
+    }
+    outputs = itertools.product(range(3), repeat=length)
+    expected = {ids: scanned(model, columns, ids) for ids in outputs}
+    found = model.nbest(columns, 100)
+    numbers = {label: i for i, label in enumerate(model.saved.labels)}
+    scores = {tuple(numbers[label] for label in one.labels): one.score for one in found}
+    assert scores == pytest.approx(expected, abs=1e-9)
+    assert [one.score for one in found] == sorted(scores.values(), reverse=True)
+    assert model.tag(columns).labels == found[0].labels
+    explained = model.explain(columns)
+    difference = math.fsum(reason.difference for reason in explained.reasons)
+    assert difference == pytest.approx(found[0].score - found[1].score, abs=1e-9)
+
+
+def test_what_needs_states_is_refused_of_three_neighbours(wide: Any, toys: Toys, features: str) -> None:
+    again = mg.Model.from_bytes(wide.to_bytes())
+    assert again.saved.settings["search"] == "beam"
+    assert any("label[3]" in name or "label[-3]" in name for name in again.saved.feature_names())
+    columns = {"word": ["a", "b"], "tag": ["T0", "T1"]}
+    assert again.tag(columns).labels == wide.tag(columns).labels
+    with pytest.raises(ModelError, match="without confidence"):
+        mg.calibrate(again, [mg.Sentence(columns | {"label": ["N", "V"]})])
+    with pytest.raises(ModelError, match="without constraints"):
+        again.tag(columns, constraints="1=O")
+    data = records(toys, 10)
+    with pytest.raises(SettingsError, match="choose order=2 or search=beam"):
+        mg.train(data, features=features, **SMALL, neighbours=2)
+    two = mg.train(data, features=features, **SMALL, neighbours=2, search="beam")
+    assert any("label[2]" in name for name in two.saved.feature_names())
+    one = mg.train(data, features=features, **SMALL, neighbours=1, order=2)
+    assert not any("label[2]" in name for name in one.saved.feature_names())
+    rows = [{"text": "a", "label": "T"}, {"text": "b", "label": "F"}]
+    with pytest.raises(SettingsError, match="only in a chain"):
+        mg.train(rows, structure="single", learner="rules", neighbours=3)
+
+
+def test_a_beam_of_one_finds_legal_outputs(toys: Toys, features: str) -> None:
+    model = mg.train(records(toys, 25), features=features, **SMALL, neighbours=3, beam=1)
+    for columns, _ in toys(30, 5):
+        found = model.tag(columns).labels
+        assert not validate(list(found), str(model.saved.scheme))
+        assert [one.labels for one in model.nbest(columns, 5)] == [found]
+
+
 def test_rules_of_plain_labels_ask_for_no_neighbours(toys: Toys, tmp_path: Path) -> None:
     path = tmp_path / "templates.txt"
     path.write_text("word[0]\ntag[0]\n", encoding="utf-8")
     model = mg.train(records(toys, 20), features=str(path), **SMALL)
     assert not any("label[" in name for name in model.saved.feature_names())
+
+
+def test_the_number_of_sets_that_grow_is_not_that_of_a_beam() -> None:
+    """Both are widths."""
+    exact = make_recipe(learner="rules", settings={"width": 7}).settings.options.search
+    by_beam = make_recipe(learner="rules", settings={"width": 7, "neighbours": 3}).settings.options.search
+    assert (exact.beam_width, by_beam.beam_width) == (0, 20)
 
 
 def test_threads_and_bytes(toys: Toys, features: str) -> None:
@@ -153,7 +247,7 @@ def test_rules_can_be_changed_by_hand(toys: Toys, features: str) -> None:
 
 def test_what_does_not_go_with_rules_is_refused(toys: Toys, features: str) -> None:
     data = records(toys, 20)
-    for structure in ("segments", "trees", "candidates"):
+    for structure in ("segments", "words", "trees", "candidates"):
         with pytest.raises(SettingsError, match="labels that are each of one token"):
             mg.train(data, learner="rules", structure=structure)
     for name in ("state", "partial", "diagnostics"):

@@ -15,6 +15,7 @@ void best_of(const Lattice& lattice, ViterbiSpace& space, ScoredLabels& best) {
   }
   best.output.resize(lattice.length);
   best.score = viterbi(lattice, space, best.output.data());
+  if (lattice.wide() != nullptr) best.score = path_score(lattice, best.output.data());
 }
 
 std::vector<ScoredLabels> k_best_of(const Lattice& lattice, std::size_t k, ViterbiSpace& space) {

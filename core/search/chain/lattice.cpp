@@ -86,6 +86,7 @@ void Lattice::begin(std::size_t tokens, bool clear) {
   if (clear) std::fill(node.begin(), node.end(), 0.0);
   edges_ = nullptr;
   steps_ = nullptr;
+  wide_ = nullptr;
   restricted_ = local_pairs_ = false;
   factor_ = 1.0;
   plain_ = nullptr;
@@ -242,9 +243,41 @@ std::vector<double> local_normalisers(const Lattice& lattice, const std::uint32_
   return found;
 }
 
+void refuse_wide(const Lattice& lattice) {
+  if (lattice.wide() != nullptr)
+    throw std::invalid_argument("chain: scores look at more labels than the order has");
+}
+
+namespace {
+
+// What wide scores add to an output's start, end and transitions.
+double wide_sum(const Lattice& lattice, const std::uint32_t* labels) {
+  const WideScores& wide = *lattice.wide();
+  std::vector<double> scores(lattice.labels());
+  std::vector<std::uint32_t> near;
+  double sum = 0.0;
+  for (std::size_t t = 0; t < lattice.length; ++t) {
+    near.clear();
+    for (std::size_t k = 1; k <= wide.neighbours(); ++k)
+      if (const std::size_t at = wide.backwards() ? t + k : t - k; at < lattice.length)  // or wraps around
+        near.push_back(labels[at]);
+    wide.write(t, near, scores.data());
+    sum += lattice.allows(t, labels[t]) ? scores[labels[t]] : kIllegal;
+  }
+  return sum;
+}
+
+}  // namespace
+
 double path_score(const Lattice& lattice, const std::uint32_t* labels) {
   if (lattice.length == 0) return 0.0;
   const std::size_t n = lattice.labels();
+  if (lattice.wide() != nullptr) {
+    double score = lattice.constants->start[labels[0]] + lattice.constants->end[labels[lattice.length - 1]];
+    for (std::size_t t = 1; t < lattice.length; ++t)
+      score += lattice.constants->transition[labels[t - 1] * n + labels[t]];
+    return score + wide_sum(lattice, labels);
+  }
   double score = lattice.constants->start[labels[0]] + lattice.node[labels[0]];
   for (std::size_t t = 1; t < lattice.length; ++t) {
     score += lattice.pairs(t)[labels[t - 1] * n + labels[t]] + lattice.node[t * n + labels[t]];

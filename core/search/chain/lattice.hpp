@@ -113,6 +113,16 @@ struct StepScores {
   virtual void add_triples(const Lattice& lattice, std::size_t t, double* scores) const = 0;
 };
 
+// Scores that look at the labels of more neighbours than states have: only a search that keeps whole
+// sequences can ask for them (beam.hpp). The neighbours are the tokens before, or (backwards) after.
+struct WideScores {
+  virtual ~WideScores() = default;
+  virtual bool backwards() const = 0;
+  virtual std::size_t neighbours() const = 0;
+  // The scores [L] of token t, given the labels of its neighbours, nearest first; there may be fewer.
+  virtual void write(std::size_t t, std::span<const std::uint32_t> near, double* scores) const = 0;
+};
+
 // Edge features stay rows until their scores are asked for, and those are kept for as many tokens as fit into
 // a few megabytes: all at once would take T * L * L. So a lattice must not be used by two threads at the same
 // time.
@@ -130,6 +140,9 @@ class Lattice {
                  std::span<const std::uint64_t> ends);
   // Scores of pairs and triples besides; the lattice only looks at them.
   void set_steps(const StepScores& steps);
+  // Scores that count instead of those of nodes, which are left for when a search finds nothing with them.
+  void set_wide(const WideScores& wide) { wide_ = &wide; }
+  const WideScores* wide() const { return wide_; }
   // To be called when all scores are set. For a shape that is local they become log-probabilities of each
   // label given those before it, so that an output's score is its log-probability.
   void finish();
@@ -207,6 +220,7 @@ class Lattice {
 
   const EdgeWeights* edges_ = nullptr;
   const StepScores* steps_ = nullptr;
+  const WideScores* wide_ = nullptr;
   std::vector<double> normalisers_;  // [T][L] what was taken from node scores, where it depends on them alone
   double first_normaliser_ = 0.0;
   bool restricted_ = false;   // was there a call of `allow`?
@@ -221,6 +235,9 @@ class Lattice {
 
 // The local log-normaliser of the choice of each label of an output; 0 if the shape is not local.
 std::vector<double> local_normalisers(const Lattice& lattice, const std::uint32_t* labels);
+
+// Throws std::invalid_argument if what needs scores of states is asked of wide ones.
+void refuse_wide(const Lattice& lattice);
 
 // The score of a given output, kIllegal if it is not legal.
 double path_score(const Lattice& lattice, const std::uint32_t* labels);

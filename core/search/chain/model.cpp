@@ -42,7 +42,7 @@ Lattice& ChainModel::lattice(const FeatureExtractor& extractor, const TokenTable
 
 void ChainModel::add_rules(const FeatureExtractor& extractor, const TokenTable& table, std::size_t s,
                            Space& space) const {
-  space.rules.begin(space.lattice.length, shape().labels, neighbours_of(shape()), backwards());
+  space.rules.begin(space.lattice.length, shape().labels, neighbours(), backwards());
   for_atoms(extractor, table, s, space,
             [&](std::size_t) { space.rules.add_token(rules(), weights(), space.atoms); });
   space.rules.score(space.lattice);
@@ -69,6 +69,7 @@ double ChainModel::probability(const Spelling& spelling, const Labels& y, Margin
                                std::span<double> tokens, double factor, const ChainConstants& scaled,
                                Space& space) {
   Lattice& scores = space.lattice;
+  refuse_wide(scores);
   if (factor != 1.0) scores.scale(factor, scaled);
   const double log_z = marginal_probabilities(scores, spelling, marginals, y, tokens, space.probabilities);
   return std::exp(path_score(scores, y.data()) - log_z);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <span>
 #include <utility>
@@ -150,18 +151,16 @@ void ChainModel::for_rules(const FeatureExtractor& extractor, const TokenTable& 
                            std::span<const std::uint32_t> y, Space& space, F&& f) const {
   const auto label_at = [&](std::size_t t, std::size_t distance) {
     const std::size_t at = backwards() ? t + distance : t - distance;  // wraps around before the sentence
-    return distance <= neighbours_of(shape()) && at < y.size() ? y[at] : kAnyLabel;
+    return at < y.size() ? y[at] : kAnyLabel;
   };
   for_atoms(extractor, table, s, space, [&](std::size_t t) {
     sort_unique(space.atoms);
-    const std::uint32_t near = label_at(t, 1), far = label_at(t, 2);
-    const auto holds = [](std::uint32_t asked, std::uint32_t label) {
-      return asked == kAnyLabel || asked == label;
-    };
+    std::array<std::uint32_t, kMostAsked> near;
+    for (std::size_t k = 0; k < neighbours(); ++k) near[k] = label_at(t, k + 1);
     rules().for_matching(
         space.atoms, [&](std::uint32_t row) { f(t, row); },
         [&](const LabelRule& rule) {
-          if (holds(rule.near, near) && holds(rule.far, far)) f(t, rule.row);
+          if (rule.asked.hold(std::span(near).first(neighbours()))) f(t, rule.row);
         });
   });
 }

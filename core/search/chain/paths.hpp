@@ -18,6 +18,7 @@ struct ChainPaths {
 
   template <class F>
   void for_starts(F&& f) const {
+    refuse_wide(lattice);
     for (std::size_t label = 0; label < lattice.labels(); ++label) f(label, lattice.constants->start[label]);
   }
   // f(open state at t, score) for what may follow a part that was closed at t - 1.

@@ -1,8 +1,16 @@
 #include "search/chain/rule_scores.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 
 namespace marginalia {
+
+void check_neighbours(const ChainShape& shape, std::uint32_t neighbours) {
+  if (neighbours > (shape.transitions ? kMostAsked : 0))
+    throw std::invalid_argument("rules: labels of too many neighbours");
+  if (neighbours > static_cast<std::uint32_t>(shape.order) && shape.beam == 0)
+    throw std::invalid_argument("rules: labels of more neighbours than the order need beam search");
+}
 
 void RuleScores::begin(std::size_t tokens, std::uint32_t labels, std::uint32_t neighbours, bool backwards) {
   length_ = tokens;
@@ -14,14 +22,26 @@ void RuleScores::begin(std::size_t tokens, std::uint32_t labels, std::uint32_t n
   part_end_.assign(1, 0);
 }
 
-// Node scores are 0 where the score of a token is that of a pair or triple.
+// Node scores are 0 where the score of a token is that of a pair or triple; beside wide scores they are those
+// of the rules without labels.
 void RuleScores::score(Lattice& lattice) const {
+  const bool wide = neighbours_ > static_cast<std::uint32_t>(lattice.shape->order);
   for (std::size_t t = 0; t < length_; ++t) {
-    const bool alone = neighbours_ == 0 || (backwards_ ? t + 1 == length_ : t == 0);
+    const bool alone = wide || neighbours_ == 0 || (backwards_ ? t + 1 == length_ : t == 0);
     for (std::size_t c = t * labels_; c < (t + 1) * labels_; ++c)
       lattice.node[c] = alone ? score_of_rules(plain_[c]) : 0.0;
   }
-  if (neighbours_ != 0) lattice.set_steps(*this);
+  if (wide)
+    lattice.set_wide(*this);
+  else if (neighbours_ != 0)
+    lattice.set_steps(*this);
+}
+
+void RuleScores::write(std::size_t t, std::span<const std::uint32_t> near, double* scores) const {
+  std::copy_n(plain_.data() + t * labels_, labels_, scores);
+  for (const Part& part : parts_of(t))
+    if (part.asked.hold(near)) scores[part.label] += part.weight;
+  std::transform(scores, scores + labels_, scores, score_of_rules);
 }
 
 std::vector<double> RuleScores::near_sums(std::size_t t) const {
@@ -29,8 +49,8 @@ std::vector<double> RuleScores::near_sums(std::size_t t) const {
   for (std::size_t near = 0; near < labels_; ++near)
     std::copy_n(plain_.data() + t * labels_, labels_, sums.data() + near * labels_);
   for (const Part& part : parts_of(t))
-    if (part.near != kAnyLabel && part.far == kAnyLabel)
-      sums[std::size_t{part.near} * labels_ + part.label] += part.weight;
+    if (part.near() != kAnyLabel && part.far() == kAnyLabel)
+      sums[std::size_t{part.near()} * labels_ + part.label] += part.weight;
   return sums;
 }
 
@@ -56,14 +76,14 @@ void RuleScores::add_triples(const Lattice& lattice, std::size_t t, double* scor
   std::vector<std::uint8_t> asked(n * n, 0);
   for (double& sum : without) sum = score_of_rules(sum);
   for (const Part& part : parts_of(token)) {
-    if (part.far == kAnyLabel) continue;
-    const std::size_t at = part.far * n + part.label;
+    if (part.far() == kAnyLabel) continue;
+    const std::size_t at = part.far() * n + part.label;
     asked[at] = 1;
-    if (part.near == kAnyLabel) {
+    if (part.near() == kAnyLabel) {
       more[at] += part.weight;
     } else {
       both.resize(n * n * n, 0.0);
-      both[at * n + part.near] += part.weight;
+      both[at * n + part.near()] += part.weight;
     }
   }
   const std::vector<double>& legal = lattice.constants->transition;

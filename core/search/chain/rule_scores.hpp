@@ -1,6 +1,7 @@
 // The scores that rules give to the labels of one sentence. F(t, label, labels of neighbours) is the sum of
 // the rules that hold; log sigmoid(5 F) needs all of it, so it is made for each pair (order 1) or triple
-// (order 2) of labels, at the token where the last of them becomes known to a search from left to right.
+// (order 2) of labels, at the token where the last of them becomes known to a search from left to right. If
+// rules ask for labels of more neighbours than that, a beam search asks for the score of each prefix.
 #pragma once
 
 #include <cstddef>
@@ -13,12 +14,10 @@
 
 namespace marginalia {
 
-// Of how many neighbours rules may ask for labels.
-inline std::uint32_t neighbours_of(const ChainShape& shape) {
-  return shape.transitions ? static_cast<std::uint32_t>(shape.order) : 0;
-}
+// Throws std::invalid_argument if rules of such chains cannot ask for labels of so many neighbours.
+void check_neighbours(const ChainShape& shape, std::uint32_t neighbours);
 
-class RuleScores final : public StepScores {
+class RuleScores final : public StepScores, public WideScores {
  public:
   // Rules ask for labels of so many neighbours, before a token or (backwards) after it.
   void begin(std::size_t tokens, std::uint32_t labels, std::uint32_t neighbours, bool backwards);
@@ -36,7 +35,7 @@ class RuleScores final : public StepScores {
           row_.assign(labels_, 0.0);
           weights.add_row(rule.row, labels_, row_.data());
           for (std::uint32_t label = 0; label < labels_; ++label)
-            if (row_[label] != 0.0) parts_.push_back({rule.near, rule.far, label, row_[label]});
+            if (row_[label] != 0.0) parts_.push_back({rule.asked, label, row_[label]});
         });
     part_end_.push_back(parts_.size());
   }
@@ -45,11 +44,18 @@ class RuleScores final : public StepScores {
   void score(Lattice& lattice) const;
   void add_pairs(const Lattice& lattice, std::size_t t, double* scores) const override;
   void add_triples(const Lattice& lattice, std::size_t t, double* scores) const override;
+  bool backwards() const override { return backwards_; }
+  std::size_t neighbours() const override { return neighbours_; }
+  void write(std::size_t t, std::span<const std::uint32_t> near, double* scores) const override;
 
  private:
   struct Part {
-    std::uint32_t near, far, label;
+    AskedLabels asked;
+    std::uint32_t label;
     double weight;
+
+    std::uint32_t near() const { return asked[0]; }
+    std::uint32_t far() const { return asked[1]; }
   };
 
   std::span<const Part> parts_of(std::size_t t) const {

@@ -35,6 +35,7 @@ VERBS = (
     "casing",
     "lexicon",
     "clusters",
+    "templates",
     "models",
     "demo",
 )

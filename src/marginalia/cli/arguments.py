@@ -72,6 +72,33 @@ def added_to(name: str) -> Take:
     return take
 
 
+def add_tables(parser: argparse.ArgumentParser) -> None:
+    """Files of words that templates look at."""
+    parser.add_argument(
+        "--list", metavar="NAME=FILE", type=name_and_value, action="append", help="a phrase list (gazetteer)"
+    )
+    parser.add_argument(
+        "--clusters",
+        metavar="NAME=FILE",
+        type=name_and_value,
+        action="append",
+        help="word clusters (path, tab, word, tab, count)",
+    )
+    parser.add_argument(
+        "--lexicon",
+        metavar="NAME=FILE",
+        type=name_and_value,
+        action="append",
+        help="words with the labels that a model gave them (marginalia lexicon)",
+    )
+    parser.add_argument(
+        "--dictionary",
+        metavar="FILE",
+        action="append",
+        help="phrases with labels (phrase, tab, label), to learn how far to trust such a list",
+    )
+
+
 def add_reading(parser: argparse.ArgumentParser, fallback: str, *, unlabelled: bool = False) -> None:
     """Options that say how input is laid out; `fallback` says what happens without them."""
     formats = [
@@ -116,12 +143,21 @@ def natural(text: str) -> int:
 
 def probability(text: str) -> float:
     """A number from 0 to 1."""
+    return _real(text, 1)
+
+
+def percentage(text: str) -> float:
+    """A number from 0 to 100."""
+    return _real(text, 100)
+
+
+def _real(text: str, most: int) -> float:
     try:
         number = float(text)
     except ValueError:
         number = -1.0
-    if not 0.0 <= number <= 1.0:
-        raise argparse.ArgumentTypeError(f"found {text!r}, expected a number from 0 to 1")
+    if not 0.0 <= number <= most:
+        raise argparse.ArgumentTypeError(f"found {text!r}, expected a number from 0 to {most}")
     return number
 
 

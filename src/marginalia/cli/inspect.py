@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 from marginalia.cli.arguments import UsageError, Verbs, natural, verb_parser
 from marginalia.cli.output import check_writable, opened_target
 from marginalia.cli.progress import Notes
-from marginalia.cli.reading import STDIN, must_exist
+from marginalia.cli.reading import STDIN, must_exist, seekable
 from marginalia.cli.text import BOLD, GREEN, RED, Paint, boosted, count, size
 from marginalia.config import suggestion
 from marginalia.errors import ModelError, SettingsError
 
 if TYPE_CHECKING:
     from marginalia.model import SavedModel
-    from marginalia.model.inspection import Inspection, Weighted
+    from marginalia.model.inspection import Counts, Inspection, Weighted
 
 _DESCRIPTION = """\
 Show what is in a model file: labels, settings, sizes, the course of its training, the features that
@@ -29,6 +29,7 @@ as a table (kind, feature, labels, weight), and make a model of one that was edi
 _EXAMPLES = """\
   marginalia inspect model.mg --label B-NP --top 50
   marginalia inspect model.mg --find suffix --json
+  marginalia inspect rules.mg --conflicts --min-support 5 --dev dev.txt
   marginalia inspect model.mg --export weights.tsv
   marginalia inspect model.mg --import weights.tsv -o edited.mg
 """
@@ -47,6 +48,16 @@ def add_parser(verbs: Verbs) -> None:
         type=natural,
         default=0,
         help="of rules: only those that N samples of the training data had (default: all)",
+    )
+    parser.add_argument(
+        "--dev",
+        metavar="FILE",
+        help="of rules: labelled data, laid out as those of training; how often each is right there",
+    )
+    parser.add_argument(
+        "--conflicts",
+        action="store_true",
+        help="of rules: pairs that hold together and say different things, instead of the strongest",
     )
     parser.add_argument("--part", metavar="NAME", help="of a pipeline: this part, as a model of its own")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
@@ -69,6 +80,7 @@ def run(args: argparse.Namespace) -> int:
     from marginalia.model.built_in import model_path
     from marginalia.model.bundle import Bundle
     from marginalia.model.file import open_file, saved_model
+    from marginalia.model.inspection import Inspection
 
     if args.export is not None or args.table is not None or args.output is not None:
         return _exchange(args)
@@ -85,14 +97,36 @@ def run(args: argparse.Namespace) -> int:
             f"{args.model}: --find: the names of features are not in the model "
             "(shrunk, or trained with names=off)."
         )
+    if args.find is not None and args.conflicts:
+        raise UsageError("expected --find or --conflicts, not both.")
+    inspection = Inspection(saved, args.min_support, _counts(saved, args) if args.dev else None)
     size_of_file = os.path.getsize(args.model)
-    found = inspect(saved, size_of_file, args.top, args.label, args.find, min_support=args.min_support)
+    found = inspect(inspection, size_of_file, args.top, args.label, args.find, conflicts=args.conflicts)
     if args.json:
         print(json.dumps({"model": args.model} | found, ensure_ascii=False))
     else:
         print(args.model)
         print("\n".join(_lines(found, Paint(sys.stdout, not args.no_color))))
     return 0
+
+
+def _counts(saved: SavedModel, args: argparse.Namespace) -> Counts:
+    """How often rules hold in the data of --dev."""
+    from marginalia.kinds import kind_of, load
+    from marginalia.kinds.labelled import labelled_batches
+    from marginalia.kinds.reader import Reading
+    from marginalia.kinds.rule_counts import count_rules
+    from marginalia.model.rules_part import has_rules
+
+    if not has_rules(saved) or args.part is not None:
+        raise ModelError("--dev is for a model of rules: features of others are neither right nor wrong.")
+    must_exist([args.dev])
+    model = load(args.model)
+    layout = kind_of(saved.structure).reader.layout(saved, Reading(None, None, None, {}, args.dev))
+    with seekable([args.dev]) as [path]:
+        return count_rules(
+            model, (batch.block for batch in labelled_batches(path, layout, model)), layout.label
+        )
 
 
 def _exchange(args: argparse.Namespace) -> int:
@@ -125,21 +159,20 @@ def _exchange(args: argparse.Namespace) -> int:
 
 
 def inspect(
-    saved: SavedModel,
+    inspection: Inspection,
     file_size: int,
     top: int,
     label: str | None = None,
     find: str | None = None,
     *,
-    min_support: int = 0,
+    conflicts: bool = False,
 ) -> dict[str, Any]:
     """All that is shown, ready for JSON."""
     from marginalia.model.file import version_of
     from marginalia.model.global_part import global_weights
-    from marginalia.model.inspection import Inspection
     from marginalia.model.word_tables import clusters_in, lexicons_in
 
-    inspection = Inspection(saved, min_support)
+    saved = inspection.saved
     found: dict[str, Any] = {"format_version": version_of(saved), "size": file_size} | inspection.sizes()
     found |= {"arrays": inspection.array_sizes(), "has_names": inspection.has_names}
     program = saved.program
@@ -149,6 +182,8 @@ def inspect(
     found["left_out"] = list(program.left_out)
     if find is not None:
         return found | {"found": _plain(inspection.find(find, top, label))}
+    if conflicts:
+        return found | {"conflicts": [_plain(pair) for pair in inspection.conflicts(top, label)]}
     chosen = saved.labels if label is None else (label,)
     found["strongest"] = _strongest(inspection, chosen, top)
     found["transitions"] = _transitions(inspection, top, label)
@@ -178,6 +213,7 @@ def _plain(weights: Iterable[Weighted]) -> list[dict[str, Any]]:
     return [
         {"feature": w.feature, "labels": list(w.labels), "weight": round(w.weight, 6)}
         | ({} if w.support is None else {"support": w.support})
+        | ({} if w.held is None else {"dev": {"samples": w.held, "right": w.right}})
         for w in weights
     ]
 
@@ -192,6 +228,12 @@ def _lines(found: dict[str, Any], paint: Paint) -> Iterator[str]:
     if "found" in found:
         yield from ("", paint("features found, strongest first", BOLD))
         yield from _weights(found["found"], paint)
+        return
+    if "conflicts" in found:
+        yield from ("", paint("rules that hold together and say different things, strongest first", BOLD))
+        for number, pair in enumerate(found["conflicts"]):
+            yield from ([""] if number else [])
+            yield from _weights(pair, paint)
         return
     for label, sides in found["strongest"].items():
         for side, words in (("positive", "speaks for"), ("negative", "speaks against")):
@@ -302,7 +344,11 @@ def _weights(weights: list[dict[str, Any]], paint: Paint) -> Iterator[str]:
 
 def _rule(item: dict[str, Any]) -> str:
     """A rule as a sentence, with how many samples of the training data it had."""
-    return f"if {item['feature'].replace(' & ', ' and ')}  ({count(item['support'], 'sample')})"
+    told = count(item["support"], "sample")
+    if dev := item.get("dev"):
+        share = f", {dev['right'] / dev['samples']:.1%}" if dev["samples"] else ""
+        told += f"; dev: right for {dev['right']:,} of {dev['samples']:,}{share}"
+    return f"if {item['feature'].replace(' & ', ' and ')}  ({told})"
 
 
 def _spelled(value: object) -> str:

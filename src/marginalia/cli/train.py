@@ -15,6 +15,7 @@ from marginalia.cli.arguments import (
     UsageError,
     Verbs,
     add_reading,
+    add_tables,
     add_threads,
     added_to,
     name_and_value,
@@ -95,7 +96,7 @@ def add_parser(verbs: Verbs) -> None:
         action="append",
         help="a setting; --settings lists them",
     )
-    _add_tables(parser)
+    add_tables(parser)
     parser.add_argument(
         "--start",
         metavar="MODEL",
@@ -116,33 +117,6 @@ def add_parser(verbs: Verbs) -> None:
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress on standard error")
     parser.add_argument("--settings", action="store_true", help="list all settings of the --learner and exit")
     parser.set_defaults(run=run, take=added_to("data"))
-
-
-def _add_tables(parser: argparse.ArgumentParser) -> None:
-    """Files of words that templates look at."""
-    parser.add_argument(
-        "--list", metavar="NAME=FILE", type=name_and_value, action="append", help="a phrase list (gazetteer)"
-    )
-    parser.add_argument(
-        "--clusters",
-        metavar="NAME=FILE",
-        type=name_and_value,
-        action="append",
-        help="word clusters (path, tab, word, tab, count)",
-    )
-    parser.add_argument(
-        "--lexicon",
-        metavar="NAME=FILE",
-        type=name_and_value,
-        action="append",
-        help="words with the labels that a model gave them (marginalia lexicon)",
-    )
-    parser.add_argument(
-        "--dictionary",
-        metavar="FILE",
-        action="append",
-        help="phrases with labels (phrase, tab, label), to learn how far to trust such a list",
-    )
 
 
 def _add_unlabelled(parser: argparse.ArgumentParser) -> None:

@@ -14,14 +14,24 @@ import numpy.typing as npt
 from marginalia import _core
 from marginalia.corpus.blocks import Block
 from marginalia.corpus.schemes import legal_transitions
-from marginalia.decode.decoder import ActiveFeature, Costs, DecoderFactory, Ids, Term
+from marginalia.decode.decoder import (
+    ActiveFeature,
+    CompiledConstraints,
+    ConstrainedOutputs,
+    Costs,
+    DecoderFactory,
+    Ids,
+    RankedOutputs,
+    Term,
+)
 from marginalia.decode.settings import SearchSettings, StructureOptions
 from marginalia.decode.terms import TermDecoder
-from marginalia.errors import DataError
+from marginalia.errors import DataError, ModelError
 from marginalia.features.compiling import compile_extractor, has_ends, has_label_bigram
 from marginalia.features.program import TemplateProgram
 from marginalia.model import SavedModel
 from marginalia.model.constants import ChainSettings
+from marginalia.model.rules_part import is_wide, neighbours_in
 
 # Dense transition scores take 8 bytes per label pair (order 1) or triple (order 2): refuse what cannot fit.
 _MOST_LABELS = {1: 4096, 2: 256}
@@ -46,7 +56,7 @@ def chain_shape(
     learned = has_label_bigram(program)
     ends = has_ends(program)
     return _core.ChainShape(
-        len(labels), order, learned, start, flat, end, ends, search.stepwise, search.width
+        len(labels), order, learned, start, flat, end, ends, search.stepwise, search.beam_width
     )
 
 
@@ -133,7 +143,7 @@ class ChainTraining:
 
 def _shape_of(saved: SavedModel) -> _core.ChainShape:
     own, search = saved.settings_as(ChainSettings, ("order", "legal")), saved.settings_as(SearchSettings)
-    if search.width:
+    if search.beam_width:
         search = saved.settings_as(SearchSettings, ("beam",))
     return chain_shape(saved.labels, saved.encoding, own, search, saved.program)
 
@@ -150,8 +160,47 @@ class ChainDecoder(TermDecoder[_core.ChainShape]):
 
     def expectations(self, block: Block, sentence: int, *, edges: bool = False) -> dict[str, Any]:
         """log Z and the probabilities of labels (`node`), label pairs (`edge`) and their expected counts."""
+        self._check_states("probabilities")
         found: dict[str, Any] = self._lattice(block, sentence).marginals(edges)
         return found
+
+    def confidence(
+        self, block: Block, ids: Ids, sentences: npt.NDArray[np.uint32], temperature: float
+    ) -> tuple[npt.NDArray[Any], ...]:
+        """The probabilities of what label ids of a block say."""
+        self._check_states("confidence")
+        return super().confidence(block, ids, sentences, temperature)
+
+    def ranked_constrained(
+        self, block: Block, k: int, constraints: CompiledConstraints, sentences: npt.NDArray[np.uint32]
+    ) -> RankedOutputs:
+        """The k best outputs of the chosen sentences that satisfy constraints as well as can be."""
+        self._check_states("constraints")
+        return super().ranked_constrained(block, k, constraints, sentences)
+
+    def constrained(
+        self, block: Block, sentence: int, constraints: CompiledConstraints
+    ) -> ConstrainedOutputs:
+        """The outputs that satisfy constraints as well as can be, with their scores, best first, lazily."""
+        self._check_states("constraints")
+        return super().constrained(block, sentence, constraints)
+
+    def constrain(
+        self, block: Block, ids: Ids, constraints: CompiledConstraints, sentences: npt.NDArray[np.uint32]
+    ) -> tuple[Ids, npt.NDArray[np.uint32], npt.NDArray[np.uint8]]:
+        """Best label ids, changed where they break constraints."""
+        self._check_states("constraints")
+        return super().constrain(block, ids, constraints, sentences)
+
+    def _check_states(self, what: str) -> None:
+        """An error if scores look at more labels than the states of the chain have."""
+        if is_wide(self._saved):
+            order = self._saved.settings_as(ChainSettings).order
+            raise ModelError(
+                f"the rules of this model ask for the labels of {neighbours_in(self._saved)} neighbours, "
+                f"more than its order of {order}: outputs are found by beam, without {what}. Train it with "
+                f"neighbours={order}."
+            )
 
     def terms(self, block: Block, sentence: int, ids: Sequence[int]) -> list[Term]:
         """The terms of an output's score; of a model that is normalised step by step, the normalisers too."""

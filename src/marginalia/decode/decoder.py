@@ -311,10 +311,18 @@ class Decoder(Generic[Shape]):
             counts[item] = counts.get(item, 0) + term.times
         return [Contribution(*item, n) for item, n in counts.items()]
 
+    def rules_holding(
+        self, block: Block, sentence: int, ids: npt.NDArray[np.uint32]
+    ) -> list[tuple[int, int]]:
+        """Token and row of the rules that hold in an output of a model of rules."""
+        found: list[tuple[int, int]] = self._model.rules(
+            self._extractor(block), block.table, sentence, ids, self._space()
+        )
+        return found
+
     def _rule_terms(self, block: Block, sentence: int, ids: Sequence[int]) -> list[Term]:
         """The rules that hold, and what makes the score of each label of their sum."""
-        given = np.ascontiguousarray(ids, dtype=np.uint32)
-        fired = self._model.rules(self._extractor(block), block.table, sentence, given, self._space())
+        fired = self.rules_holding(block, sentence, np.ascontiguousarray(ids, dtype=np.uint32))
         found, sums = [], [0.0] * len(ids)
         for t, row, confidence in rule_parts(self._saved, fired, ids):
             place, name = (row, int(ids[t])), self._saved.feature_name(row)

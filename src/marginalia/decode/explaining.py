@@ -193,7 +193,7 @@ def _notes_of_constraints(constrained: ConstrainedLabels, sentence: int) -> Iter
 def _notes(saved: SavedModel) -> Iterable[str]:
     if "vote_steps" in saved.arrays or f"{PREFIX}vote_steps" in saved.arrays:
         yield "the versions of the weights voted for the output; the numbers are those of their mean"
-    if saved.settings_as(SearchSettings).width:
+    if saved.settings_as(SearchSettings).beam_width:
         yield "outputs are found by beam search: there may be better ones than those that are compared"
     if saved.encoding != saved.scheme:
         yield f"weights are of labels in {saved.encoding}, which the model was trained in"

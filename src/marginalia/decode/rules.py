@@ -10,7 +10,7 @@ import numpy as np
 
 from marginalia.decode.settings import RuleSearchSettings
 from marginalia.model import SavedModel
-from marginalia.model.rules_part import has_rules, rule_arrays
+from marginalia.model.rules_part import has_rules, neighbours_in, rule_arrays
 
 Made = Callable[..., Any]
 _STEEPNESS = 5.0  # as score_of_rules in core/search/rule_trie.hpp
@@ -23,7 +23,7 @@ def use_rules(model: Any, saved: SavedModel) -> None:
     if not hasattr(model, "use_rules"):
         raise ValueError(f"models of the structure {saved.structure} cannot have rules")
     backwards = saved.settings_as(RuleSearchSettings, ("direction",)).backwards
-    model.use_rules(*rule_arrays(saved.arrays), list(saved.labels), backwards)
+    model.use_rules(*rule_arrays(saved.arrays), list(saved.labels), neighbours_in(saved), backwards)
 
 
 def rule_parts(

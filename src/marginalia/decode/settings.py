@@ -29,7 +29,7 @@ class SearchSettings(Settings):
         return self.normalise == "steps"
 
     @property
-    def width(self) -> int:
+    def beam_width(self) -> int:
         """How many hypotheses the beam keeps; 0 if search is exact."""
         return self.beam if self.search == "beam" else 0
 
@@ -43,6 +43,13 @@ class RuleSearchSettings(SearchSettings):
         "Whose labels rules may ask for: those of the tokens after (right-to-left) or before "
         "(left-to-right), as many as the order of the chain.",
         choices=("right-to-left", "left-to-right"),
+    )
+    neighbours: int = setting(
+        0,
+        "Of how many neighbours rules may ask for labels; 0: as many as the order of the chain. More than "
+        "the order need search=beam, which 3 brings by itself.",
+        0,
+        3,
     )
 
     @property

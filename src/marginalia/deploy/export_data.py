@@ -41,7 +41,7 @@ def _check(saved: SavedModel) -> None:
         raise ModelError(
             "a voted model cannot be exported: shrink it first, which leaves the mean of its versions."
         )
-    if saved.settings_as(SearchSettings).width:
+    if saved.settings_as(SearchSettings).beam_width:
         raise ModelError("a model that searches by beam cannot be exported: train it with search=exact.")
     if has_rules(saved):
         raise ModelError("a model of rules cannot be exported: programs have none.")

@@ -18,13 +18,14 @@ from marginalia import _core
 from marginalia.config import setting
 from marginalia.decode.settings import RuleSearchSettings
 from marginalia.decode.threads import in_order
-from marginalia.errors import ModelError
+from marginalia.errors import ModelError, SettingsError
 from marginalia.learn.run import Batches, Counts, LearnerSettings, Round, RunContext, State, TrainingBatch
 from marginalia.model.provenance import Arrays
 from marginalia.model.rules_part import CANNOT_CHANGE
 
 _SLICE_SECONDS = 0.2  # between two looks at whether Ctrl-C was pressed
 _MOST_RULES = 100_000_000
+MOST_ORDER = 2  # of a chain
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +69,9 @@ class RuleSettings(RuleSearchSettings, LearnerSettings):
 
 
 def resolve_looks(settings: RuleSettings) -> RuleSettings:
-    """With the number of rules of a pass, and that of passes."""
+    """With the number of rules of a pass, and that of passes; what no order allows is found by beam."""
+    if settings.neighbours > MOST_ORDER:
+        settings = replace(settings, search="beam")
     look = min(settings.look or ceil(settings.rules / 20), settings.rules)
     return replace(settings, look=look, passes=ceil(settings.rules / look))
 
@@ -94,7 +97,7 @@ class RuleTraining:
         self, base: Any, index: _core.FeatureIndex, labels: Sequence[str], settings: RuleSettings
     ) -> None:
         self._base, self.index, self.labels = base, index, list(labels)
-        self.backwards, self.neighbours = settings.backwards, neighbours_of(base.shape)
+        self.backwards, self.neighbours = settings.backwards, neighbours_of(base.shape, settings)
         self.constants, self.row_width = base.constants, base.row_width
         self.table: _core.RuleTable | None = None
         self._rules: _core.TrainedRules | None = None
@@ -123,9 +126,21 @@ class RuleTraining:
         return self._rules.best(self._base.shape, examples, weights, first, last)
 
 
-def neighbours_of(shape: Any) -> int:
+def neighbours_of(shape: Any, settings: RuleSettings) -> int:
     """Of how many neighbours rules may ask for labels: none if the templates have no label bigram."""
-    return shape.order if isinstance(shape, _core.ChainShape) and shape.transitions else 0
+    order = shape.order if isinstance(shape, _core.ChainShape) and shape.transitions else 0
+    asked = settings.neighbours
+    if asked and not order:
+        raise SettingsError(
+            f"setting 'neighbours': found {asked}, but rules ask for labels of neighbours only in a chain, "
+            "and if the templates have the label bigram (edge:)."
+        )
+    if asked > order and not settings.beam_width:
+        raise SettingsError(
+            f"setting 'neighbours': found {asked}, but search is exact for no more than the order of the "
+            f"chain, {order}: choose order={asked} or search=beam."
+        )
+    return asked or order
 
 
 def rule_arrays_of(training: Any) -> Arrays:

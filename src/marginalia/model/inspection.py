@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from itertools import combinations
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -10,7 +12,7 @@ import numpy.typing as npt
 from marginalia.errors import ModelError
 from marginalia.model.constants import KINDS as CONSTANTS
 from marginalia.model.constants import constant_at
-from marginalia.model.rules_part import has_rules, supports
+from marginalia.model.rules_part import has_rules, rule_arrays, supports
 from marginalia.model.saved import SavedModel
 
 Picks = npt.NDArray[np.intp]
@@ -18,19 +20,33 @@ Picks = npt.NDArray[np.intp]
 
 class Weighted(NamedTuple):
     """A feature (its name, or its number if names were not kept), the labels it fires with, its weight; of a
-    rule how many samples of the training data had it."""
+    rule how many samples of the training data had it, and in other data how many had it and how often it was
+    right."""
 
     feature: str
     labels: tuple[str, ...]
     weight: float
     support: int | None = None
+    held: int | None = None
+    right: int | None = None
+
+
+class Counts(Protocol):
+    """How often rules hold in labelled data, by row, and how often they are right about a label."""
+
+    @property
+    def held(self) -> Mapping[int, int]:
+        """For how many samples."""
+
+    def right(self, row: int, label: int, speaks_for: bool) -> int:
+        """About how many of them."""
 
 
 class Inspection:
     """Views of a model's weights; nothing is computed before it is asked for."""
 
-    def __init__(self, saved: SavedModel, min_support: int = 0) -> None:
-        self._saved = saved
+    def __init__(self, saved: SavedModel, min_support: int = 0, counts: Counts | None = None) -> None:
+        self.saved, self._counts = saved, counts
         self._arrays, self._size, self._width = saved.arrays, len(saved.labels), saved.width
         ends = saved.row_ends()
         self._rows = np.repeat(np.arange(ends.size), np.diff(ends, prepend=0))  # [cells] row of each weight
@@ -48,7 +64,7 @@ class Inspection:
     def sizes(self) -> dict[str, int]:
         """Features, weights and what they take."""
         return {
-            "features": self._saved.features,
+            "features": self.saved.features,
             "weights": int(self._weights.size + self._arrays["constants"].size),
             "bytes": sum(array.nbytes for array in self._arrays.values()),
         }
@@ -60,19 +76,63 @@ class Inspection:
 
     def strongest(self, label: str, top: int, *, positive: bool = True) -> list[Weighted]:
         """The features that speak most for a label, or against it."""
-        cells = self._of_label(self._saved.labels.index(label))
+        cells = self._of_label(self.saved.labels.index(label))
         return self._picked(cells, top, positive)
 
     def find(self, text: str, top: int, label: str | None = None) -> list[Weighted]:
         """The strongest weights, either way, of the features whose name has this text."""
-        names = self._saved.feature_names() or []
+        names = self.saved.feature_names() or []
         wanted = np.array([text in name for name in names], bool)
         hits = wanted[self._rows] if wanted.size else np.zeros(self._rows.size, bool)
         cells = np.flatnonzero(hits & self._shown)
         if label is not None:
-            cells = np.intersect1d(cells, self._of_label(self._saved.labels.index(label)))
+            cells = np.intersect1d(cells, self._of_label(self.saved.labels.index(label)))
         order = np.argsort(-np.abs(self._weights[cells]), kind="stable")[:top]
         return [self._weighted(int(cell)) for cell in cells[order]]
+
+    def conflicts(self, top: int, label: str | None = None) -> list[tuple[Weighted, Weighted]]:
+        """Rules that hold together and say different things, the strongest first: one that asks for more
+        than another and says the opposite about a label (the wider one first), or one that speaks for two
+        labels."""
+        cells = (
+            np.flatnonzero(self._shown) if label is None else self._of_label(self.saved.labels.index(label))
+        )
+        wider, found = self._wider_rows(), list[tuple[int, int]]()
+        at = {
+            (int(self._rows[cell]), int(self._outputs[cell])): int(cell)
+            for cell in np.flatnonzero(self._shown)
+        }
+        for cell in cells.tolist():
+            row, output, weight = int(self._rows[cell]), int(self._outputs[cell]), self._weights[cell]
+            others = [at[place] for other in wider.get(row, ()) if (place := (other, output)) in at]
+            found += [(other, cell) for other in others if self._weights[other] * weight < 0]
+            if weight > 0 and row in wider:
+                same = [at[row, i] for i in range(len(self.saved.labels)) if i != output and (row, i) in at]
+                for_both = [other for other in same if self._weights[other] > 0]
+                found += [(other, cell) for other in for_both if label is not None or other < cell]
+        found.sort(key=lambda pair: (-min(abs(self._weights[cell]) for cell in pair), pair))
+        return [(self._weighted(one), self._weighted(other)) for one, other in found[:top]]
+
+    def _wider_rows(self) -> dict[int, list[int]]:
+        """By the row of a rule those of the rules that ask for a part of its atoms, and for no others."""
+        if not has_rules(self.saved):
+            raise ModelError("--conflicts is for models of rules.")
+        keys, ends, atoms = (array.tolist() for array in rule_arrays(self.saved.arrays))
+        row_of = {key: row for row, key in enumerate(self._arrays["keys"].tolist()) if key}
+        bodies = {
+            tuple(sorted(atoms[begin:end])): row_of[key]
+            for key, begin, end in zip(keys, [0, *ends], ends, strict=False)
+            if key in row_of and end > begin
+        }
+        return {
+            row: [
+                bodies[part]
+                for size in range(1, len(body))
+                for part in combinations(body, size)
+                if part in bodies
+            ]
+            for body, row in bodies.items()
+        }
 
     def transitions(self, top: int, label: str | None = None) -> dict[str, list[Weighted]]:
         """The strongest start, end, transition and trigram weights, either way, best first."""
@@ -112,12 +172,16 @@ class Inspection:
     def _weighted(self, cell: int) -> Weighted:
         output = int(self._outputs[cell])
         pair = divmod(output, self._width) if self._edge[cell] else (output,)
-        labels = tuple(self._saved.labels[i] for i in pair)
+        labels = tuple(self.saved.labels[i] for i in pair)
         row = int(self._rows[cell])
         support = self._supports.get(int(self._arrays["keys"][row]))
-        return Weighted(self._saved.feature_name(row), labels, float(self._weights[cell]), support)
+        name, weight = self.saved.feature_name(row), float(self._weights[cell])
+        if self._counts is None:
+            return Weighted(name, labels, weight, support)
+        right = self._counts.right(row, output, weight > 0)
+        return Weighted(name, labels, weight, support, self._counts.held[row], right)
 
     def _constant(self, at: int) -> tuple[str, tuple[str, ...]]:
-        labels = [*self._saved.labels, "^"]  # the last one stands for what is before the sentence
+        labels = [*self.saved.labels, "^"]  # the last one stands for what is before the sentence
         kind, ids = constant_at(at, self._size)
         return kind, tuple(labels[i] for i in ids)

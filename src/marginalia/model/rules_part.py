@@ -2,7 +2,7 @@
 
 Their confidences are weights like any others: a rule is a feature whose name is made of those of its atoms.
 `rule.keys` has the key of each rule, `rule.atoms` those of its atoms, which end at `rule.end`; `rule.support`
-how many samples of the training data had them all.
+how many samples of the training data had them all, `rule.gain` by how much it made the loss smaller.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterable
 import numpy as np
 import numpy.typing as npt
 
+from marginalia.features.compiling import has_label_bigram
+from marginalia.model.constants import ChainSettings
 from marginalia.model.provenance import Arrays
 from marginalia.model.saved import SavedModel
 
@@ -25,6 +27,19 @@ CANNOT_CHANGE = "a model of rules has learned from all its data at once: train i
 def has_rules(saved: SavedModel) -> bool:
     """Whether the scores of a model are those of rules."""
     return PREFIX + "keys" in saved.arrays
+
+
+def neighbours_in(saved: SavedModel) -> int:
+    """Of how many neighbours the rules of a model may ask for labels."""
+    if saved.structure != "chain" or not has_label_bigram(saved.program):
+        return 0
+    return int(saved.settings.get("neighbours") or saved.settings_as(ChainSettings).order)
+
+
+def is_wide(saved: SavedModel) -> bool:
+    """Whether rules ask for labels of more neighbours than the order of the chain, so that its outputs have
+    no states: they can be found by beam, but neither summed up nor sought under constraints."""
+    return has_rules(saved) and neighbours_in(saved) > saved.settings_as(ChainSettings).order
 
 
 def rule_arrays(
@@ -59,9 +74,12 @@ def with_new_rules(arrays: Arrays, names: dict[int, str], key_of: Callable[[str]
     for name in new.values():
         more_atoms += [key_of(atom) for atom in name.split(AND)]
         more_ends.append(len(more_atoms))
-    return {
+    made: Arrays = {
         PREFIX + "keys": np.append(keys, np.array(list(new), np.uint64)),
         PREFIX + "end": np.array(more_ends, np.uint32),
         PREFIX + "atoms": np.array(more_atoms, np.uint64),
         PREFIX + "support": np.append(arrays[PREFIX + "support"], np.zeros(len(new), np.uint32)),
     }
+    if PREFIX + "gain" in arrays:
+        made[PREFIX + "gain"] = np.append(arrays[PREFIX + "gain"], np.zeros(len(new)))
+    return made

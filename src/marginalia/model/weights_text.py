@@ -26,7 +26,7 @@ from marginalia.model.constants import ChainSettings, constant_at, constant_coun
 from marginalia.model.freezing import Cells, Features, built_arrays
 from marginalia.model.global_part import PREFIX, global_names
 from marginalia.model.provenance import Arrays
-from marginalia.model.rules_part import AND, canonical, has_rules, label_form, with_new_rules
+from marginalia.model.rules_part import AND, canonical, has_rules, label_form, neighbours_in, with_new_rules
 from marginalia.model.saved import SavedModel
 from marginalia.model.word_tables import tables_in
 
@@ -289,7 +289,7 @@ class _Reader:
 
 def _neighbour_form(saved: SavedModel) -> re.Pattern[str]:
     """What atoms of the model's rules look like that are labels of neighbours."""
-    count = saved.settings_as(ChainSettings).order if has_label_bigram(saved.program) else 0
+    count = neighbours_in(saved)
     sign = 1 if saved.settings.get("direction") == "right-to-left" else -1
     return label_form([sign * distance for distance in range(1, count + 1)], saved.labels)
 
