@@ -28,7 +28,6 @@ as a table (kind, feature, labels, weight), and make a model of one that was edi
 
 _EXAMPLES = """\
   marginalia inspect model.mg --label B-NP --top 50
-  marginalia inspect model.mg --find suffix --json
   marginalia inspect rules.mg --conflicts --min-support 5 --dev dev.txt
   marginalia inspect model.mg --export weights.tsv
   marginalia inspect model.mg --import weights.tsv -o edited.mg
