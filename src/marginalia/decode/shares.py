@@ -1,7 +1,8 @@
 """How probable are answers of which a beam holds a share? See docs/trees.md.
 
-Search ends with few outputs that mostly agree: an arc that all of them have is not certain, and no temperature
-changes its share of 1. So shares are taken as evidence: their log-odds, scaled and moved as held-out data say.
+Search ends with few outputs that mostly agree: an arc that all of them have is not certain, and no
+temperature changes its share of 1. So shares are evidence: their log-odds, scaled and moved to fit held-out
+data.
 """
 
 from __future__ import annotations
