@@ -11,8 +11,10 @@ import pytest
 
 import marginalia as mg
 from marginalia.corpus.tree_answers import MOST_LABELS
+from marginalia.decode.shares import ShareMap
 from marginalia.decode.trees import GivenTree
 from marginalia.evaluate import score_trees
+from marginalia.learn.calibration import fit_map
 
 NOUNS, VERBS = ("dog", "cat", "house"), ("sees", "likes")
 
@@ -161,6 +163,42 @@ def test_calibrated_parsers_know_how_sure_they_are(parser: Any) -> None:
     assert tree.arc_confidence is not None
     assert all(0 <= p <= 1 for p in tree.arc_confidence)
     assert 0 < tree.confidence <= min(tree.arc_confidence) + 1e-9
+
+
+def test_arcs_that_the_whole_beam_has_are_not_certain(parser: Any) -> None:
+    """Every third held-out sentence has wrong labels: confidences say so, whatever the beam agrees in."""
+    data = treebank(60, 7)
+    for one in data[::3]:
+        one.columns["deprel"][:] = ["det"] * len(one)
+    calibrated = mg.calibrate(parser, data)
+    calibration = calibrated.saved.calibration
+    assert calibration["method"] == "beam"
+    assert calibration["words"]["ece"] < 0.05
+    sure, right = [], []
+    for one in data:
+        tree = calibrated.parse(bare(one), confidence=True)
+        sure += tree.arc_confidence
+        gold = zip(one.columns["head"], one.columns["deprel"], strict=True)
+        right += [arc == (str(h), d) for arc, h, d in zip(gold, tree.heads, tree.labels, strict=True)]
+    assert np.mean(right) < 0.85
+    assert np.mean(sure) == pytest.approx(np.mean(right), abs=0.02)
+
+
+def test_the_map_of_shares_is_the_best_of_a_grid() -> None:
+    rng = np.random.default_rng(1)
+    shares = np.where(rng.random(400) < 0.7, 1.0, rng.random(400))
+    right = rng.random(400) < 0.3 + 0.6 * shares
+    found = fit_map(shares, right)
+
+    def loss(one: ShareMap) -> float:
+        sure = one(shares)
+        return float(-np.log(np.where(right, sure, 1 - sure)).mean())
+
+    near = [
+        ShareMap(found.slope + a / 20, found.offset + b / 20) for a in range(-9, 10) for b in range(-9, 10)
+    ]
+    assert loss(found) <= min(map(loss, near)) + 1e-4
+    assert fit_map(shares, shares < 0.5).slope == 0.0
 
 
 def test_heads_that_are_not_known_are_found_by_the_model() -> None:

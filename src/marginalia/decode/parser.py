@@ -18,6 +18,7 @@ from marginalia.decode.answering import check_k
 from marginalia.decode.confidence import needed_temperature
 from marginalia.decode.inputs import Input
 from marginalia.decode.model import TrainedModel
+from marginalia.decode.shares import beam_shares, share_map_of
 from marginalia.decode.threads import in_order
 from marginalia.decode.tree_explaining import ArcExplanation, explained
 from marginalia.decode.trees import GivenTree, TreeDecoder
@@ -112,13 +113,24 @@ class Parser(TrainedModel):
         ids = self.decoder.best(block)
         return ids // MOST_LABELS, ids % MOST_LABELS
 
-    def arc_confidence(self, block: Block, ids: Ids, temperature: float) -> Numbers:
-        """How probable arcs of all tokens of a block are: the share of the final beam that has them."""
-        found = []
-        for s, (first, last) in enumerate(pairwise(block.table.sentence_starts.tolist())):
-            if first < last:
-                found.append(self.decoder.marginals(block, s, ids[first:last], temperature)[0])
+    def arc_confidence(self, block: Block, ids: Ids) -> Numbers:
+        """How probable arcs of all tokens of a block are, after calibration."""
+        found = [
+            self._sure(block, s, ids[first:last])[0]
+            for s, (first, last) in enumerate(pairwise(block.table.sentence_starts.tolist()))
+            if first < last
+        ]
         return np.concatenate(found) if found else np.zeros(0)
+
+    def _sure(
+        self, block: Block, sentence: int, arcs: Ids, given: GivenTree | None = None
+    ) -> tuple[Numbers, float]:
+        """How probable arcs are, and at most the tree of all of them."""
+        agreement = self.decoder.agreement(block, sentence, arcs, given)
+        shares, whole = beam_shares(*agreement, needed_temperature(self.saved))
+        mapped = share_map_of(self.saved.calibration)
+        sure = shares if mapped is None else mapped(shares)
+        return sure, min(whole, float(sure.min()))
 
     def tag_batches(
         self, batches: Iterable[Batch], threads: int = 1, **others: Any
@@ -173,10 +185,9 @@ class Parser(TrainedModel):
         trees = self.decoder.trees(block, 0, given)
         if not trees:
             raise DataError("search found no tree that has the heads, labels and spans that are given")
-        temperature = needed_temperature(self.saved) if confidence else None
         found = []
         for arcs, _, score in trees:
-            sure = None if temperature is None else self.decoder.marginals(block, 0, arcs, temperature, given)
+            sure = self._sure(block, 0, arcs, given) if confidence else None
             found.append(
                 Parsed(
                     words,

@@ -295,17 +295,12 @@ class TreeDecoder(Decoder[_core.TreeShape]):
         found = self.trees(block, sentence, GivenTree(arcs // MOST_LABELS, arcs % MOST_LABELS))
         return found[0][2] if found else -np.inf
 
-    def marginals(
-        self, block: Block, sentence: int, arcs: Ids, temperature: float, given: GivenTree | None = None
-    ) -> tuple[npt.NDArray[np.float64], float]:
-        """How probable arcs are, and the tree of all of them: the trees that the beam ends with stand for all
-        there are, with probabilities in proportion to exp(score / temperature)."""
+    def agreement(
+        self, block: Block, sentence: int, arcs: Ids, given: GivenTree | None = None
+    ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.float64]]:
+        """Which of these arcs the trees have that the beam ends with (a row each), and their scores."""
         trees = self.trees(block, sentence, given)
-        scores = np.array([score for _, _, score in trees]) / temperature
-        shares = np.exp(scores - scores.max())
-        shares /= shares.sum()
-        same = np.stack([own for own, _, _ in trees]) == arcs
-        return np.minimum(shares @ same, 1.0), min(float(shares[same.all(axis=1)].sum()), 1.0)
+        return np.stack([own for own, _, _ in trees]) == arcs, np.array([score for _, _, score in trees])
 
     def expectations(self, block: Block, sentence: int) -> dict[str, Any]:
         """There are none: search sees some trees only."""

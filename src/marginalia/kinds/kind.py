@@ -62,7 +62,7 @@ class Answered(Protocol):
         """Which are right, by name."""
 
     def at(self, temperature: float) -> Mapping[str, Numbers]:
-        """How sure they are at a temperature, by name."""
+        """How sure they are at a temperature, by name; or what shares of a beam they have."""
 
 
 class AnswerWriter(Protocol):
@@ -98,6 +98,7 @@ class OutputKind(ABC, Generic[M]):
     part: ClassVar[str]  # what the numbered parts of outputs belong to, several of them: tokens, items …
     label: ClassVar[str]  # what such a part gets: label, class …
     schemes: ClassVar[bool] = False  # whether labels may spell spans, by a scheme
+    shares: ClassVar[bool] = False  # whether confidences are shares of a beam, which calibration maps
     known_labels: ClassVar[tuple[str, ...]] = ()  # that every model has, whatever its data say
     refusals: ClassVar[Mapping[str, str]] = MappingProxyType({})
     """Verbs (`export`) and options of verbs (`eval --mode`) that there are not, with the reason."""

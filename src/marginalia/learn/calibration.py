@@ -2,7 +2,8 @@
 
 Probabilities are those of outputs in proportion to exp(score / temperature). The temperature is the one with
 the least mean log loss of the model's own spans (of its labels, if they spell no spans): - log p of a right
-one, - log(1 - p) of a wrong one. See docs/calibrate.md.
+one, - log(1 - p) of a wrong one. Where search keeps few outputs, shares of these are mapped besides, by
+the map with the least log loss at each temperature. See docs/calibrate.md.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import numpy.typing as npt
 
 from marginalia.corpus.blocks import Block
 from marginalia.decode.model import TrainedModel
+from marginalia.decode.shares import ShareMap, log_odds
 from marginalia.decode.threads import in_order
 from marginalia.errors import DataError
 from marginalia.evaluate import Reliability, reliability
@@ -28,6 +30,9 @@ HOTTEST = 0.9 * _GRID[0]
 """From here on all outputs are about as probable as each other."""
 _GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 _STEPS = 12  # the factor 16 between the neighbours of a grid point becomes less than 1.01
+_NEWTON = 60  # steps
+_LONGEST = 1.0  # of a step, which may otherwise go too far
+_RIDGE = 0.1  # how much a map is drawn to the shares as they are
 _SURE = 1e-6  # a probability of 0 or 1 that is wrong must not cost infinitely much
 
 
@@ -36,7 +41,7 @@ class HeldOutAnswers:
 
     def __init__(self, model: TrainedModel, blocks: Iterable[Block], label: str, threads: int = 1) -> None:
         kind = kind_of(model.saved.structure)
-        self._threads = threads
+        self._threads, self._shares = threads, kind.shares
         self._blocks = list(in_order(lambda block: kind.answered(model, block, label), blocks, threads))
         right = _joined([one.right for one in self._blocks])
         self.right = {name: flags for name, flags in right.items() if flags.size}
@@ -45,7 +50,18 @@ class HeldOutAnswers:
 
     def confidences(self, temperature: float) -> dict[str, npt.NDArray[np.float64]]:
         """How sure the model is of the parts of its outputs, by name."""
-        return _joined(list(in_order(lambda one: one.at(temperature), self._blocks, self._threads)))
+        found = _joined(list(in_order(lambda one: one.at(temperature), self._blocks, self._threads)))
+        if self._shares:
+            return {name: fit_map(own, self.right[name])(own) for name, own in found.items()}
+        return found
+
+    def share_map(self, temperature: float) -> ShareMap | None:
+        """The map of shares at a temperature, if confidences are shares."""
+        if not self._shares:
+            return None
+        name, right = list(self.right.items())[-1]
+        found = _joined(list(in_order(lambda one: one.at(temperature), self._blocks, self._threads)))
+        return fit_map(found[name], right)
 
     def reliabilities(self, temperature: float) -> dict[str, Reliability]:
         """How far those can be trusted."""
@@ -62,6 +78,26 @@ class HeldOutAnswers:
 def _joined(parts: Sequence[Mapping[str, npt.NDArray[Any]]]) -> dict[str, npt.NDArray[Any]]:
     """The arrays of all blocks by name, one after another."""
     return {name: np.concatenate([one[name] for one in parts]) for name in (parts[0] if parts else ())}
+
+
+def fit_map(shares: npt.NDArray[np.float64], right: npt.NDArray[np.bool_]) -> ShareMap:
+    """The rising map with the least log loss (Platt 1999): Newton's method, drawn to the shares as they are
+    by a small penalty, without which answers that are all right would have no finite map."""
+    slope, offset = 1.0, 0.0
+    x, y = log_odds(shares), right.astype(np.float64)
+    for _ in range(_NEWTON):
+        p = 1.0 / (1.0 + np.exp(-(slope * x + offset)))
+        weight = p * (1.0 - p)
+        gradient = np.array([x @ (p - y) + _RIDGE * (slope - 1.0), (p - y).sum() + _RIDGE * offset])
+        mixed = weight @ x
+        second = np.array([[weight @ x**2 + _RIDGE, mixed], [mixed, weight.sum() + _RIDGE]])
+        step = np.linalg.solve(second, gradient)
+        step *= min(1.0, _LONGEST / max(float(np.abs(step).max()), _SURE))
+        slope, offset = slope - float(step[0]), offset - float(step[1])
+    if slope >= 0.0:
+        return ShareMap(slope, offset)
+    mean = (float(y.sum()) + 0.5) / (len(y) + 1.0)
+    return ShareMap(0.0, math.log(mean / (1.0 - mean)))
 
 
 def fit_temperature(loss: Callable[[float], float]) -> float:
@@ -114,7 +150,12 @@ def calibrated(
 
     temperature = fit_temperature(loss)
     found = held_out.reliabilities(temperature)
-    calibration: dict[str, Any] = {"temperature": temperature, "method": "exact"}
+    mapped = held_out.share_map(temperature)
+    calibration: dict[str, Any] = {
+        "temperature": temperature,
+        "method": "exact" if mapped is None else "beam",
+    }
+    calibration |= {} if mapped is None else mapped._asdict()
     for name, result in found.items():
         calibration[name] = {"count": result.count, "ece": result.ece, "brier": result.brier}
     return type(model)(replace(model.saved, calibration=calibration))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -19,6 +20,7 @@ from marginalia.model.provenance import Arrays, check_provenance
 
 S = TypeVar("S", bound=Settings)
 LEAST_TEMPERATURE, MOST_TEMPERATURE = 1e-6, 1e12
+_SHARE_MAP = ("slope", "offset")  # of calibrated models whose search keeps few outputs
 LEVELS = 127  # weights of 8 bits tell apart on each side of zero
 BLOCK = 64  # slots that share a base in shrunk models, as kBlock in core/weights/frozen.hpp
 
@@ -279,6 +281,15 @@ def _check_layout(data: dict[str, Any], program: TemplateProgram) -> None:
     temperature = data["calibration"]["temperature"] if data["calibration"] else 1.0
     if type(temperature) not in (int, float) or not LEAST_TEMPERATURE <= temperature <= MOST_TEMPERATURE:
         raise ValueError(f"the temperature is {temperature!r}")
+    if not data["calibration"].keys().isdisjoint(_SHARE_MAP):
+        _check_share_map(*(data["calibration"].get(name) for name in _SHARE_MAP))
+
+
+def _check_share_map(slope: Any, offset: Any) -> None:
+    """Shares of a beam become probabilities that rise with them."""
+    numbers = all(type(one) in (int, float) and math.isfinite(one) for one in (slope, offset))
+    if not numbers or slope < 0:
+        raise ValueError(f"the map of shares has the slope {slope!r} and the offset {offset!r}")
 
 
 def _check_arrays(arrays: Arrays) -> None:

@@ -43,9 +43,9 @@ class TreePart:
 
     def confidence(self, columns: Mapping[str, list[str]], lengths: Sequence[int]) -> list[float]:
         """How probable the arc of each word is, if a temperature is known."""
-        block, temperature = self.block(columns, lengths), needed_temperature(self.model.saved)
-        sure = self.model.arc_confidence(block, self.model.decoder.best(block), temperature)
-        return [float(one) for one in sure]
+        needed_temperature(self.model.saved)
+        block = self.block(columns, lengths)
+        return [float(one) for one in self.model.arc_confidence(block, self.model.decoder.best(block))]
 
     def k_best(
         self, columns: Mapping[str, list[str]], lengths: Sequence[int], k: int

@@ -14,6 +14,7 @@ from marginalia.corpus.batches import Layout
 from marginalia.corpus.blocks import Block
 from marginalia.corpus.tree_answers import HEAD, MOST_LABELS, TreeWriter
 from marginalia.decode.parser import Parser
+from marginalia.decode.shares import beam_shares
 from marginalia.decode.trees import UNKNOWN, TreeSettings, heads_of
 from marginalia.errors import DataError
 from marginalia.kinds.kind import Answered, Difference, Ids, Numbers, OutputKind
@@ -31,6 +32,7 @@ class Trees(OutputKind[Parser]):
     reader = TREEBANKS
     part, label = "words", "arc"
     refusals = NOT_FOR_TREES
+    shares = True
     model = Parser
 
     def score(
@@ -120,17 +122,21 @@ class AnsweredTrees:
     """A block with a model's trees, which arcs are right, and how sure they are."""
 
     def __init__(self, model: Parser, block: Block, label: str) -> None:
-        self._model, self._block = model, block
-        self._ids = model.decoder.best(block)
+        ids = model.decoder.best(block)
+        places = enumerate(pairwise(block.table.sentence_starts.tolist()))
+        self._beams = [
+            model.decoder.agreement(block, s, ids[first:last]) for s, (first, last) in places if first < last
+        ]
         numbers = {name: number for number, name in enumerate(model.labels)}
         heads = heads_of(block.table, block.index(HEAD))
         gold = np.array([numbers.get(name, -1) for name in block.column(label)], np.int32)
         self._known = heads >= 0
-        self.right = {"words": (heads * MOST_LABELS + gold == self._ids)[self._known]}
+        self.right = {"words": (heads * MOST_LABELS + gold == ids)[self._known]}
 
     def at(self, temperature: float) -> dict[str, Numbers]:
-        """How sure the arcs are."""
-        return {"words": self._model.arc_confidence(self._block, self._ids, temperature)[self._known]}
+        """The shares of the arcs among the trees of the beam."""
+        found = [beam_shares(*beam, temperature)[0] for beam in self._beams]
+        return {"words": np.concatenate([np.zeros(0), *found])[self._known]}
 
 
 KIND = Trees()
