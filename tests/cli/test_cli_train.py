@@ -218,7 +218,7 @@ class TestMistakes:
                 ["--tokenizer", "words"],
                 "--tokenizer is for jsonl and plain files, but these are read as conll",
             ),
-            (["--tag-separator", "/"], "--tag-separator is for segmented files"),
+            (["--tag-separator", "/"], "--tag-separator is for segmented and kytea files"),
             (["--format", "segmented", "--columns", "a"], "--columns is for conll and conllu files"),
             (["--list", "a=nowhere"], "list 'a': cannot read nowhere"),
             (["--dev", "nowhere"], "nowhere: cannot read: there is no such file"),

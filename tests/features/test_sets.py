@@ -68,7 +68,7 @@ def test_collins_np_is_figure_3():
 
 def test_characters_is_table_1():
     program = load_set("characters", ("字", "tag"), "tag")
-    assert heads(program) == window("token", -1, 1) + ngrams("token", 2, -2, 2)
+    assert heads(program) == window("width(token)", -1, 1) + ngrams("width(token)", 2, -2, 2)
     assert program.columns == ("字",)
 
 

@@ -215,3 +215,19 @@ def test_spans_of_json_lines_are_words(tmp_path: Path, capsys: pytest.CaptureFix
     treebank.write_text("1\t我\t_\tPRON\t_\t_\t0\troot\t_\t_\n\n", encoding="utf-8")
     assert main(["train", str(treebank), "-o", str(model), *how]) == 1
     assert "found words of a treebank" in capsys.readouterr().err
+
+
+def test_files_of_any_characters_are_cut_and_nothing_else(
+    model: mg.Model, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Combining marks, emoji, joiners, and signs that some take for ends of lines."""
+    rng, signs = (
+        random.Random(4),
+        "a\u0301\u0327中国\u200d\ufe0f👩👨🏽\x85\u2028\u3000\xa0\x0b/|-_#\ue000\U0010fffd",
+    )
+    lines = ["".join(rng.choices(signs, k=rng.randint(1, 20))) for _ in range(60)]
+    path, text = tmp_path / "m.mg", tmp_path / "text.txt"
+    model.save(path)
+    text.write_text("".join(line + "\n" for line in lines), encoding="utf-8", newline="")
+    assert main(["tag", str(path), str(text)]) == 0
+    assert capsys.readouterr().out.replace(" ", "").split("\n")[:-1] == lines
