@@ -34,9 +34,7 @@ class PairScoring {
     return &sums_[(k * count_ + tokens - least_) * width()];
   }
   // By type of the previous word.
-  const double* before(std::size_t tokens) const {
-    return &sums_[before_at_ + (tokens - least_) * width()];
-  }
+  const double* before(std::size_t tokens) const { return &sums_[before_at_ + (tokens - least_) * width()]; }
 
   // Calls f(row) for each feature of neighbours that begin or end at a token.
   template <class Lookup, class F>
