@@ -31,7 +31,7 @@ void find_rows_of(const Lookup& lookup, std::vector<Feature>& found) {
 
 // Calls f(feature) for each of them, with its weights at hand.
 template <class Lookup, class Feature, class F>
-void for_found(const Lookup& lookup, const std::vector<Feature>& found, F&& f) {
+void for_known_features(const Lookup& lookup, const std::vector<Feature>& found, F&& f) {
   constexpr std::size_t kCellsAhead = 8;
   for (std::size_t i = 0; i < found.size(); ++i) {
     if (i + kCellsAhead < found.size()) lookup.prefetch_cells(found[i + kCellsAhead].row);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import json
 import signal
@@ -219,7 +220,12 @@ def test_ctrl_c_keeps_what_was_parsed(bank: Path, tmp_path: Path) -> None:
     (tmp_path / "long.txt").write_text((TEXT + "\n\n") * 20_000)
     command = [sys.executable, "-m", "marginalia", "parse", f"{bank}/p.mg", f"{tmp_path}/long.txt"]
     partial = tmp_path / "out.conllu.partial"
-    with subprocess.Popen([*command, "-o", f"{tmp_path}/out.conllu"], stderr=subprocess.PIPE) as process:
+    heard = functools.partial(
+        signal.signal, signal.SIGINT, signal.SIG_DFL
+    )  # a shell's background job ignores it
+    with subprocess.Popen(
+        [*command, "-o", f"{tmp_path}/out.conllu"], stderr=subprocess.PIPE, preexec_fn=heard
+    ) as process:
         while process.poll() is None and not any(
             path.stat().st_size for path in tmp_path.iterdir() if path.name != "long.txt"
         ):

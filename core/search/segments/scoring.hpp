@@ -135,7 +135,7 @@ void SegmentScoring::resolve(const Lookup& lookup) {
 template <class Lookup, class F>
 void SegmentScoring::take(const Lookup& lookup, F&& f) {
   resolve(lookup);
-  for_found(lookup, found_, f);
+  for_known_features(lookup, found_, f);
   found_.clear();
 }
 

@@ -117,7 +117,7 @@ void PairScoring::score(const Lookup& lookup, const SegmentValues& x, std::size_
   count_ = most + 1 - least;
   gather(lookup, x, begin, previous);
   sums_.assign(leaving_at_ + previous.size() * width(), 0.0);
-  for_found(lookup, found_, [&](const PairFeature& one) {
+  for_known_features(lookup, found_, [&](const PairFeature& one) {
     lookup.add_types(one.row, shape_.type_of.data(), &sums_[one.at]);
   });
   for (std::size_t k = 0; k < previous.size(); ++k)

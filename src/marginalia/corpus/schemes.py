@@ -116,12 +116,14 @@ def split_label(label: str) -> tuple[str, str]:
 
 
 def _parsed(labels: Sequence[str], scheme: Scheme) -> list[tuple[str, str]]:
-    for position, label in enumerate(labels):
-        if not scheme.spells(label):
-            raise DataError(
-                f"found label {label!r} at token {position + 1}, expected a label of {scheme.name}"
-            )
-    return [split_label(label) for label in labels]
+    split = {label: split_label(label) for label in set(labels) if scheme.spells(label)}
+    try:
+        return [split[label] for label in labels]
+    except KeyError as unknown:
+        label = unknown.args[0]
+        raise DataError(
+            f"found label {label!r} at token {labels.index(label) + 1}, expected a label of {scheme.name}"
+        ) from None
 
 
 def _legal_pair(scheme: Scheme, left: tuple[str, str], right: tuple[str, str]) -> bool:
@@ -166,12 +168,18 @@ def spans_of(labels: Sequence[str], scheme: str) -> list[Span]:
     spans: list[Span] = []
     start, previous = 0, _EDGE
     for position, current in enumerate([*_parsed(labels, rules), _EDGE]):
-        if not rules.joined(previous[0], current[0], previous[1] == current[1]):
+        if not _in_one_span(rules.name, previous, current):
             if previous[0] not in _OUTSIDE:
                 spans.append(Span(start, position, previous[1]))
             start = position
         previous = current
     return spans
+
+
+# Labels are few and tokens many: what is asked of a pair of neighbours is kept.
+@lru_cache(maxsize=1 << 16)
+def _in_one_span(scheme: str, left: tuple[str, str], right: tuple[str, str]) -> bool:
+    return SCHEMES[scheme].joined(left[0], right[0], left[1] == right[1])
 
 
 def labels_of(spans: Iterable[Span], length: int, scheme: str) -> list[str]:

@@ -31,7 +31,7 @@ def has_rules(saved: SavedModel) -> bool:
 
 def neighbours_in(saved: SavedModel) -> int:
     """Of how many neighbours the rules of a model may ask for labels."""
-    if saved.structure != "chain" or not has_label_bigram(saved.program):
+    if not has_label_bigram(saved.program):
         return 0
     return int(saved.settings.get("neighbours") or saved.settings_as(ChainSettings).order)
 
