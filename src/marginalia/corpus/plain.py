@@ -76,8 +76,9 @@ def write_segmented(
     """Join the characters of each word by their BMES labels, with `blank` between words."""
     with open_target(target) as write:
         for sentence in sentences:
+            tokens = sentence.tokens
             pieces = [
-                "".join(sentence.tokens[start:end]) + (f"{tag_separator}{tag}" if tag_separator else "")
+                "".join(tokens[start:end]) + (f"{tag_separator}{tag}" if tag_separator else "")
                 for start, end, tag in spans_of(sentence.columns["label"], "BMES")
             ]
             write(blank.join(pieces) + "\n")

@@ -115,15 +115,15 @@ def split_label(label: str) -> tuple[str, str]:
     return prefix, type_
 
 
-def _parsed(labels: Sequence[str], scheme: Scheme) -> list[tuple[str, str]]:
+def _split_labels(labels: Sequence[str], scheme: Scheme) -> dict[str, tuple[str, str]]:
+    """Each label that occurs, split; all must be of the scheme."""
     split = {label: split_label(label) for label in set(labels) if scheme.spells(label)}
-    try:
-        return [split[label] for label in labels]
-    except KeyError as unknown:
-        label = unknown.args[0]
-        raise DataError(
-            f"found label {label!r} at token {labels.index(label) + 1}, expected a label of {scheme.name}"
-        ) from None
+    for position, label in enumerate(labels):
+        if label not in split:
+            raise DataError(
+                f"found label {label!r} at token {position + 1}, expected a label of {scheme.name}"
+            )
+    return split
 
 
 def _legal_pair(scheme: Scheme, left: tuple[str, str], right: tuple[str, str]) -> bool:
@@ -165,21 +165,22 @@ def _violations(pairs: Mapping[tuple[str, str], int], scheme: Scheme) -> int:
 def spans_of(labels: Sequence[str], scheme: str) -> list[Span]:
     """The spans that labels spell; an illegal label starts a new span, as in conlleval."""
     rules = scheme_named(scheme)
-    spans: list[Span] = []
-    start, previous = 0, _EDGE
-    for position, current in enumerate([*_parsed(labels, rules), _EDGE]):
-        if not _in_one_span(rules.name, previous, current):
-            if previous[0] not in _OUTSIDE:
-                spans.append(Span(start, position, previous[1]))
-            start = position
-        previous = current
-    return spans
+    split = _split_labels(labels, rules)
+    pairs = enumerate(pairwise(labels), 1)
+    cuts = [place for place, (left, right) in pairs if not _in_one_span(rules.name, left, right)]
+    bounds = pairwise([0, *cuts, len(labels)]) if labels else ()
+    return [
+        Span(start, end, split[labels[start]][1])
+        for start, end in bounds
+        if split[labels[start]][0] not in _OUTSIDE
+    ]
 
 
-# Labels are few and tokens many: what is asked of a pair of neighbours is kept.
+# Labels are few and tokens many: what is asked of two neighbours is kept.
 @lru_cache(maxsize=1 << 16)
-def _in_one_span(scheme: str, left: tuple[str, str], right: tuple[str, str]) -> bool:
-    return SCHEMES[scheme].joined(left[0], right[0], left[1] == right[1])
+def _in_one_span(scheme: str, left: str, right: str) -> bool:
+    (prefix, type_), (next_prefix, next_type) = split_label(left), split_label(right)
+    return SCHEMES[scheme].joined(prefix, next_prefix, type_ == next_type)
 
 
 def labels_of(spans: Iterable[Span], length: int, scheme: str) -> list[str]:
@@ -284,7 +285,8 @@ def legal_transitions(labels: Sequence[str], scheme: str | None) -> tuple[Mask, 
     if scheme is None:
         return np.ones(size, np.uint8), np.ones((size, size), np.uint8), np.ones(size, np.uint8)
     rules = scheme_named(scheme)
-    parsed = _parsed(labels, rules)
+    split = _split_labels(labels, rules)
+    parsed = [split[label] for label in labels]
     alphabet = ["", *sorted({prefix for prefix, _ in parsed})]
     table = np.array(
         [[[rules.legal(a, b, same) for same in (False, True)] for b in alphabet] for a in alphabet], np.uint8
