@@ -105,17 +105,18 @@ def write_columns(source: Path, target: Path, parsed: Path) -> None:
             out.write("\n")
     call("parse", "en", words, "--given", "tokens", "-o", parsed)
     with open(target, "w", encoding="utf-8") as out:
-        for lines, tree in zip(sentences_of(source), sentences_of(parsed), strict=True):
+        for lines, tree in zip(sentences_of(source), sentences_of(parsed, "#"), strict=True):
             rows = [line.split("\t") for line in tree]
             out.writelines(f"{with_arc(line, i, rows)}\n" for i, line in enumerate(lines))
             out.write("\n")
 
 
-def sentences_of(path: Path) -> Iterator[list[str]]:
+def sentences_of(path: Path, comment: str | None = None) -> Iterator[list[str]]:
+    """The lines of each sentence, but for those that begin with the sign of comments, if there are any."""
     lines: list[str] = []
     with open(path, encoding="utf-8") as file:
         for line in file:
-            if line.strip() and not line.startswith("# "):
+            if line.strip() and not (comment and line.startswith(comment)):
                 lines.append(line.rstrip("\n"))
             elif not line.strip() and lines:
                 yield lines
