@@ -58,7 +58,7 @@ RECIPES: dict[str, PartRecipe] = {
     MULTIWORD: PartRecipe("ud-multiword", "arow", settings={"passes": 6, **_LABELS}),
     TAGS: PartRecipe(
         "ud-tags",
-        settings={"passes": 8, "cutoff": 2, "dropout": "values:0.1", "shuffle-average": 4, **_LABELS},
+        settings={"passes": 14, "cutoff": 2, "dropout": "values:0.1", "shuffle-average": 4, **_LABELS},
         light={"passes": 5, "shuffle-average": 1},
         keep=2_300_000,
     ),
@@ -89,7 +89,7 @@ PRESETS: dict[str, dict[str, Any]] = {
     },
     "balanced": {},
     "best": {
-        "tags.passes": 10,
+        "tags.passes": 20,
         "tags.keep": 0,
         "supertags.keep": 0,
         "parser.tree-beam": 32,
