@@ -17,12 +17,14 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from marginalia import _core
 from marginalia.corpus.batches import Batch, Layout
 from marginalia.corpus.conllu import commented
-from marginalia.corpus.formats import CUT_TEXT, format_of
+from marginalia.corpus.formats import format_of
 from marginalia.corpus.partial import without_regions
 from marginalia.corpus.records import Certainty, Sentence, Span
-from marginalia.corpus.schemes import labels_of, spans_of
+from marginalia.corpus.schemes import labels_of, spans_of, split_label
+from marginalia.corpus.translation import scheme_labels
 from marginalia.errors import SettingsError
 
 Ids = npt.NDArray[np.int32]
@@ -114,6 +116,9 @@ class LabelWriter:
             column = batch.block.index(self._layout.label)
             self._target.write(batch.block.table.replace_column(column, self._labels, answer.ids))
             return
+        if self._layout.format == "segmented":
+            self._target.write(batch.block.table.render_segmented(self._spelled, answer.ids, self._tags))
+            return
         if batch.sentences is None:
             numbers = None if sure is None else sure.columns(starts)
             rendered = batch.block.render(self._labels, answer.ids, numbers=numbers, before=answer.taken_back)
@@ -122,6 +127,21 @@ class LabelWriter:
         for s, sentence in enumerate(self._answered(batch, answer)):
             batch.sentences[s] = sentence
         self._write_records(batch.sentences)
+
+    @cached_property
+    def _spelled(self) -> _core.SchemeLabels:
+        """The labels as they spell words."""
+        return scheme_labels(self._labels, self._scheme or "BMES")
+
+    @cached_property
+    def _tags(self) -> list[str]:
+        """What is written behind a word whose first label is this one."""
+        separator, types = (
+            self._layout.options.get("tag_separator"),
+            [split_label(one)[1] for one in self._labels],
+        )
+        outside = "O" if any(types) else ""
+        return [f"{separator}{type_ or outside}" if separator else "" for type_ in types]
 
     def write_best(self, batch: Batch, ranked: Sequence[Ranked]) -> None:
         """The batch with the best outputs of each sentence, or of each document."""
@@ -156,7 +176,7 @@ class LabelWriter:
         found = copy(sentence)
         labels, before_abstention = given[0], given[1] if len(given) > 1 else given[0]
         found.spans, found.origin = self._spans(labels), without_regions(sentence.origin)
-        if self._layout.format in CUT_TEXT and self._scheme not in (None, "BMES"):
+        if self._layout.format == "kytea" and self._scheme not in (None, "BMES"):
             labels = _cut(found.spans, len(labels))
         found.columns = sentence.columns | {self._layout.label: labels}
         if confidence is not None:
