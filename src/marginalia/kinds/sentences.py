@@ -6,9 +6,11 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from marginalia.corpus.batches import Layout
-from marginalia.corpus.formats import CUT_TEXT, FORMATS, format_of
+from marginalia.corpus.formats import CUT_TEXT, FORMATS, TREEBANK_TEXT, format_of
+from marginalia.corpus.schemes import split_label
 from marginalia.corpus.settings import DataSettings
 from marginalia.corpus.source import DataSource
+from marginalia.corpus.tokenizers import tokenizer_of
 from marginalia.decode.model import TrainedModel
 from marginalia.errors import DataError, SettingsError
 from marginalia.features.program import TemplateProgram
@@ -21,8 +23,11 @@ _LABELLED = {
     "kytea": ("label",),
     "plain": (),
     "segmented": (),
+    "conllu-text": (),
 }
 """What may be given as labels, in formats whose columns have no names."""
+_WITH_OFFSETS = ("jsonl", "plain", "conllu-text")
+"""Formats whose text may have blanks between tokens."""
 
 
 class SentenceReader(ExampleReader):
@@ -38,9 +43,10 @@ class SentenceReader(ExampleReader):
 
     def layout(self, saved: SavedModel, given: Reading, *, labelled: bool = True) -> Layout:
         """As the training data, but for what is given."""
-        format = format_of("", given.format or saved.format, labelled=labelled)
+        format = format_of("", _format_name(saved, given), labelled=labelled)
         check_explicit(saved, format.name)
-        kept = {name: saved.options[name] for name in format.options if name in saved.options}
+        own = {"tokenizer": "characters", **saved.options} if cuts_text(saved) else saved.options
+        kept = {name: own[name] for name in format.options if name in own}
         columns, label = _columns(saved, format.name, given.columns, given.label)
         data, options = saved.settings_as(DataSettings), {**kept, **given.options}
         return Layout(
@@ -59,6 +65,8 @@ class SentenceReader(ExampleReader):
         options = dict(layout.options)
         if layout.format == "segmented" and "tag_separator" not in given.options:
             options.pop("tag_separator", None)
+        if "tag_column" not in given.options:
+            options.pop("tag_column", None)
         if layout.format == "jsonl" and "misaligned" not in given.options:
             options["misaligned"] = "drop"
         return replace(layout, options=options)
@@ -66,6 +74,8 @@ class SentenceReader(ExampleReader):
     def keeping(self, layout: Layout, column: str, given: Reading) -> Layout:
         """With a column of labels, or the spans of JSONL records."""
         known = _LABELLED.get(layout.format, layout.columns)
+        if column == "blanks" and layout.format in _WITH_OFFSETS:
+            return layout
         if column == "spans" and layout.format == "jsonl":  # what is to be kept must not be dropped
             return replace(layout, options={**layout.options, "misaligned": "error", **given.options})
         if layout.format == "conllu" and column not in known:
@@ -79,7 +89,7 @@ class SentenceReader(ExampleReader):
         self, model: TrainedModel, text: str, tokenizer: str | None = None
     ) -> dict[str, list[str]]:
         """The columns of a sentence; tokens are written word/pos if the model needs several."""
-        from marginalia.corpus.tokenizers import tokenizer_named, tokenizer_of
+        from marginalia.corpus.tokenizers import tokenizer_named
 
         columns, saved = model.feature_columns, model.saved
         kept = tokenizer_of(saved.format, saved.options) if len(columns) == 1 else "whitespace"
@@ -103,11 +113,27 @@ class SentenceReader(ExampleReader):
 SENTENCES = SentenceReader()
 
 
+def cuts_text(saved: SavedModel) -> bool:
+    """Whether the tokens of a model are characters."""
+    return tokenizer_of(saved.format, saved.options) == "characters"
+
+
+def _format_name(saved: SavedModel, given: Reading) -> str:
+    """As given, else as the training data; the suffix tells of a file with another text to be cut."""
+    if not cuts_text(saved):
+        return given.format or saved.format
+    by_suffix = format_of(given.file).name
+    name = given.format or (saved.format if by_suffix == "conll" else by_suffix)
+    return TREEBANK_TEXT if name == "conllu" else name
+
+
 def output_layout(layout: Layout, saved: SavedModel) -> Layout:
     """How to write what was read: words get their tags even if they were read without."""
-    if not {layout.format, saved.format} <= set(CUT_TEXT):
+    if layout.format not in CUT_TEXT:
         return layout
-    kept = {name: value for name, value in saved.options.items() if name == "tag_separator"}
+    typed = any(split_label(label)[1] for label in saved.labels)
+    kept = {"tag_separator": saved.options.get("tag_separator", "/")} if typed else {}
+    kept |= {name: value for name, value in saved.options.items() if name == "tag_column"}
     return replace(layout, options={**kept, **layout.options})
 
 
