@@ -130,6 +130,34 @@ def test_constraints_and_dictionaries(model: mg.Model) -> None:
         assert tagged.labels[2] == "S"
 
 
+@pytest.mark.parametrize("structure", ["words", "segments", "chain"])
+def test_words_of_a_dictionary_win_however_long_they_are(folder: Path, structure: str) -> None:
+    """Longer than any word that the model can give by itself (`max-length`)."""
+    length = {} if structure == "chain" else {"max_length": 3}
+    model = mg.train(folder / "train.txt", format="segmented", structure=structure, passes=2, **length)
+    word = "北京大学" * 5
+    tagged = model.with_dictionary({word: ""}).tag(list(f"我爱{word}的"), confidence=False)
+    assert (words_of(tagged)[-2:], tagged.broken) == ([word, "的"], ())
+    assert model.with_dictionary({word: ""}).to_bytes() == model.to_bytes()
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    text=st.text("我爱北京大学生的", min_size=1, max_size=12),
+    phrases=st.lists(st.text("我爱北京大学生的", min_size=1, max_size=12), min_size=1, max_size=4),
+)
+def test_a_hard_dictionary_always_wins(model: mg.Model, text: str, phrases: list[str]) -> None:
+    """Its longest matches, further left first, are words."""
+    taken: list[tuple[int, int]] = []
+    for size in range(len(text), 0, -1):
+        for start in range(len(text) - size + 1):
+            apart = all(start + size <= a or b <= start for a, b in taken)
+            if text[start : start + size] in phrases and apart:
+                taken.append((start, start + size))
+    tagged = model.with_dictionary(dict.fromkeys(phrases, "")).tag(list(text))
+    assert {(a, b) for a, b, _ in tagged.spans} >= set(taken)
+
+
 def test_corrections_and_more_training(model: mg.Model, folder: Path) -> None:
     right = ["S", "B", "M", "E", "B", "E"]
     fixed = model.fix(list(TEXT), right)
