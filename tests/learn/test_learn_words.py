@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import marginalia as mg
 from marginalia.cli import main
+from marginalia.corpus import write_jsonl
 from marginalia.errors import SettingsError
 from marginalia.learn import make_recipe
 
@@ -276,6 +277,19 @@ def test_words_of_a_treebank_teach_as_those_of_a_text(
     assert [sentence.text for sentence in found] == ["我爱\t北京大学"] * 2
     assert [word.form for word in found.sentences[0]] == ["我", "爱", "北京大学"]
     assert [sentence.comment("rank") for sentence in found] == ["1", "2"]
+
+
+def test_models_read_other_formats_as_text_that_they_cut(folder: Path, tmp_path: Path) -> None:
+    """A model of tagged text goes on with a treebank or JSON lines as with its own format, in Python."""
+    model = mg.train(folder / "tagged.txt", task="segmentation-tags", passes=2)
+    some, treebank, lines = sentences(5, 20), tmp_path / "more.conllu", tmp_path / "more.jsonl"
+    treebank.write_text("".join(map(as_treebank, some)), encoding="utf-8")
+    write_jsonl(mg.read_segmented(write(tmp_path / "more.txt", some, tags=True), "/"), lines)
+    for go_on in (mg.Model.partial_fit, mg.calibrate):
+        first, second = (go_on(model, path).saved for path in (tmp_path / "more.txt", treebank))
+        assert first.arrays.keys() == second.arrays.keys()
+        assert all((first.arrays[name] == second.arrays[name]).all() for name in first.arrays)
+    assert mg.calibrate(model, lines).to_bytes() == mg.calibrate(model, treebank).to_bytes()
 
 
 def test_words_of_raw_text_have_its_offsets(

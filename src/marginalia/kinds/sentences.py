@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from types import MappingProxyType
+from typing import Any
 
 from marginalia.corpus.batches import Layout
 from marginalia.corpus.formats import CUT_TEXT, FORMATS, TREEBANK_TEXT, format_of
@@ -14,7 +15,13 @@ from marginalia.corpus.tokenizers import tokenizer_of
 from marginalia.decode.model import TrainedModel
 from marginalia.errors import DataError, SettingsError
 from marginalia.features.program import TemplateProgram
-from marginalia.kinds.reader import ExampleReader, Reading, TablesOfWords, check_explicit
+from marginalia.kinds.reader import (
+    ExampleReader,
+    Reading,
+    TablesOfWords,
+    check_explicit,
+    scheme_of_records,
+)
 from marginalia.model import SavedModel
 
 _LABELLED = {
@@ -41,22 +48,28 @@ class SentenceReader(ExampleReader):
         """By suffix: .conllu, .jsonl; all others are columns."""
         return format_of(path, name, labelled=True).name
 
+    def format_and_options(self, saved: SavedModel, given: Reading) -> tuple[str, dict[str, Any]]:
+        """Models that cut text cut that of other formats, too; the suffix tells."""
+        name = _format_name(saved, given)
+        own = {**_text_options(saved), **saved.options}
+        kept = {option: own[option] for option in format_of("", name).options if option in own}
+        return name, {**kept, **given.options}
+
     def layout(self, saved: SavedModel, given: Reading, *, labelled: bool = True) -> Layout:
         """As the training data, but for what is given."""
-        format = format_of("", _format_name(saved, given), labelled=labelled)
-        check_explicit(saved, format.name)
-        own = {"tokenizer": "characters", **saved.options} if cuts_text(saved) else saved.options
-        kept = {name: own[name] for name in format.options if name in own}
-        columns, label = _columns(saved, format.name, given.columns, given.label)
-        data, options = saved.settings_as(DataSettings), {**kept, **given.options}
+        name, options = self.format_and_options(saved, given)
+        check_explicit(saved, format_of("", name, labelled=labelled).name)
+        columns, label = _columns(saved, name, given.columns, given.label)
+        data = saved.settings_as(DataSettings)
         return Layout(
-            format.name,
+            name,
             columns,
             label,
             options,
             data.whole_documents,
             data.partial and labelled,
             to_document_ends=saved.program.of_documents,
+            scheme=scheme_of_records(saved),
         )
 
     def input_layout(self, saved: SavedModel, given: Reading) -> Layout:
@@ -118,6 +131,11 @@ def cuts_text(saved: SavedModel) -> bool:
     return tokenizer_of(saved.format, saved.options) == "characters"
 
 
+def finds_words(saved: SavedModel) -> bool:
+    """Whether they spell words, so that each is in one."""
+    return cuts_text(saved) and "O" not in saved.labels
+
+
 def _format_name(saved: SavedModel, given: Reading) -> str:
     """As given, else as the training data; the suffix tells of a file with another text to be cut."""
     if not cuts_text(saved):
@@ -131,10 +149,14 @@ def output_layout(layout: Layout, saved: SavedModel) -> Layout:
     """How to write what was read: words get their tags even if they were read without."""
     if layout.format not in CUT_TEXT:
         return layout
+    return replace(layout, options={**_text_options(saved), **saved.options, **layout.options})
+
+
+def _text_options(saved: SavedModel) -> dict[str, str]:
+    """Options of readers and writers of text that a model cuts, where its training data do not tell them."""
     typed = any(split_label(label)[1] for label in saved.labels)
-    kept = {"tag_separator": saved.options.get("tag_separator", "/")} if typed else {}
-    kept |= {name: value for name, value in saved.options.items() if name == "tag_column"}
-    return replace(layout, options={**kept, **layout.options})
+    tags = {"tag_separator": "/", "tag_column": "upos"} if typed else {}
+    return {"tokenizer": "characters", **tags} if cuts_text(saved) else {}
 
 
 def _columns(
