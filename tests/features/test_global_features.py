@@ -158,6 +158,12 @@ def test_functions_that_fail_are_named(tmp_path: Path, monkeypatch: pytest.Monke
         features = GlobalFeatures(("same",), functions=(f"failing_features:{name}",))
         with pytest.raises(DataError, match=f"global function 'failing_features:{name}' failed with {what}"):
             names_of(["a"], [spelled([1])], features)
+    (tmp_path / "half_features.py").write_text("def half(tokens, spans):\n    return ['\\ud800']\n")
+    with pytest.raises(DataError, match=r"gave '\\ud800', expected names"):
+        names_of(["a"], [spelled([1])], GlobalFeatures(("same",), functions=("half_features:half",)))
+    (tmp_path / "broken_features.py").write_text("1 / 0\n")
+    with pytest.raises(SettingsError, match="the module broken_features failed with ZeroDivisionError"):
+        load_global_features("nonlocal", ["broken_features:any"])
 
 
 @pytest.mark.parametrize(
