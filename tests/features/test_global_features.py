@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -169,13 +170,14 @@ def test_functions_that_fail_are_named(tmp_path: Path, monkeypatch: pytest.Monke
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("nothing", "expected module:function"),
+        ("nothing", "expected its name, module:function"),
+        (len, "found builtin_function_or_method, expected its name, module:function"),
         ("no_such_module_here:f", "cannot be imported.*PYTHONPATH"),
         ("os:no_such", "has no no_such"),
         ("os:name", "not a function"),
     ],
 )
-def test_functions_that_there_are_not(name: str, message: str) -> None:
+def test_functions_that_there_are_not(name: Any, message: str) -> None:
     with pytest.raises(SettingsError, match=message):
         load_global_features("nonlocal", [name])
 

@@ -139,8 +139,9 @@ def mention_labels(labels: Sequence[str], encoding: str | None) -> _core.Mention
 
 def _function(name: str) -> Callable[..., Iterable[str]]:
     """The function that a name stands for; an error that says what is wrong if there is none."""
-    if not _FUNCTION.fullmatch(name):
-        raise SettingsError(f"global function: found '{name}', expected module:function.")
+    if not isinstance(name, str) or not _FUNCTION.fullmatch(name):
+        found = f"'{name}'" if isinstance(name, str) else type(name).__name__
+        raise SettingsError(f"global function: found {found}, expected its name, module:function.")
     module, _, attribute = name.partition(":")
     try:
         imported = importlib.import_module(module)
