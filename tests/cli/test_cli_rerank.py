@@ -93,6 +93,16 @@ def test_options_are_checked_before_anything_is_trained(
     assert not Path(f"{output}.hypotheses").exists()
 
 
+def test_plain_tags_have_no_spans_to_lose(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    train, base, output = tmp_path / "train.txt", tmp_path / "base.mg", tmp_path / "reranked.mg"
+    train.write_text("the D\ndog N\n\na D\ncat N\n\n" * 5)
+    assert main(["train", str(train), "-o", str(base), "--set", "passes=1", "-q"]) == 0
+    words = ["rerank", str(train), "--base", str(base), "-o", str(output), "--loss", "spans", "-q"]
+    assert main(words) == 1
+    assert "loss: found spans, but the base model gives plain tags" in capsys.readouterr().err
+    assert not Path(f"{output}.hypotheses").exists()
+
+
 def test_dev_data_are_read_before_anything_is_trained(
     base: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

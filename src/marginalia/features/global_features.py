@@ -140,8 +140,8 @@ def mention_labels(labels: Sequence[str], encoding: str | None) -> _core.Mention
 def _function(name: str) -> Callable[..., Iterable[str]]:
     """The function that a name stands for; an error that says what is wrong if there is none."""
     if not isinstance(name, str) or not _FUNCTION.fullmatch(name):
-        found = f"'{name}'" if isinstance(name, str) else type(name).__name__
-        raise SettingsError(f"global function: found {found}, expected its name, module:function.")
+        given = f"'{name}'" if isinstance(name, str) else type(name).__name__
+        raise SettingsError(f"global function: found {given}, expected its name, module:function.")
     module, _, attribute = name.partition(":")
     try:
         imported = importlib.import_module(module)

@@ -85,6 +85,7 @@ class Reranking:
         self._mentions = mention_labels(saved.labels, saved.encoding)
         self._index, self._names = _core.FeatureIndex(True), list[str]()
         self._reader = LabelReader(saved.label, saved.scheme, saved.encoding, saved.repairs)
+        self._lose = _wrong_tags if options.loss == "tags" else _SpanLoss(saved)
 
     def hypotheses(
         self,
@@ -199,12 +200,11 @@ class Reranking:
         texts.add(table, found.block.index(self.part.column))
         extractor = _core.GlobalExtractor(self._set, self._mentions)
         gold, starts = self._gold(found.block), table.sentence_starts.tolist()
-        lose = _wrong_tags if self._options.loss == "tags" else _SpanLoss(self._base.saved)
         for unit, (outputs, scores) in enumerate(found.of_units(starts)):
             if not outputs.size:
                 continue
             ends, rows, counts = extractor.rows(texts, unit, outputs.ravel(), self._index, grow)
-            losses = lose(outputs, gold[starts[unit] : starts[unit + 1]])
+            losses = self._lose(outputs, gold[starts[unit] : starts[unit + 1]])
             yield _Unit(ends, rows, counts, np.nan_to_num(scores), losses)
 
     def _gold(self, block: Block) -> Ids:
