@@ -117,7 +117,7 @@ def run(args: argparse.Namespace) -> int:
 
     dev = args.dev or []
     must_exist([*args.data, *dev, args.base])
-    check_writable(args.output, [*args.data, *dev])
+    check_writable(args.output, [*args.data, *dev, args.base])
     base = load(args.base)
     way = (OfLocalFeatures if args.learner == RETRAINING else OfCandidates)(args, base)
     options = way.options()
