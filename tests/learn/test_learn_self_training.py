@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -185,6 +187,36 @@ def test_refusals(files: dict[str, str], change: dict[str, Any], message: str) -
     data = [({"text": "a"}, "x")] if change.get("structure") else files["train"]
     with pytest.raises(mg.SettingsError, match=message):
         mg.train(data, **options)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [(b"x1\n\nx2 B-X more\n", r"text:3"), (b"x1\n\n\xff\n", r"text:3:1: found byte 0xFF")],
+)
+def test_text_that_cannot_be_read_is_told_before_learning(
+    files: dict[str, str], text: bytes, message: str
+) -> None:
+    path = Path(files["raw"]).with_name("text")
+    path.write_bytes(text)
+    seen: list[object] = []
+    with pytest.raises(mg.DataError, match=message):
+        mg.train(
+            files["train"],
+            files["dev"],
+            columns="word label",
+            also_unlabelled=Unlabelled([str(path)]),
+            on_progress=seen.append,
+        )
+    assert not seen
+
+
+def test_text_from_a_pipe(files: dict[str, str], tmp_path: Path) -> None:
+    words = ["train", files["train"], "--dev", files["dev"], "-o", str(tmp_path / "m.mg"), "-q", "--json"]
+    words += ["--columns", "word label", "--also-unlabelled", "-", "--set", "passes=1"]
+    command = [sys.executable, "-m", "marginalia", *words]
+    with open(files["raw"], "rb") as raw:
+        done = subprocess.run(command, stdin=raw, capture_output=True, check=True)
+    assert json.loads(done.stdout)["self_training"]["sentences"] == 60
 
 
 def test_options_that_need_text(files: dict[str, str], tmp_path: Path, capfd: Any) -> None:

@@ -7,6 +7,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from marginalia.cli.arguments import (
@@ -181,9 +182,11 @@ def run(args: argparse.Namespace) -> int:
     check_writable(plan.output, inputs)
     if plan.added:
         check_writable(plan.added, [*inputs, plan.output])
-    with seekable([*plan.train, *plan.dev]) as paths:
+    ends = len(plan.train), len(plan.train) + len(plan.dev)
+    with seekable([*plan.train, *plan.dev, *plan.also_unlabelled]) as paths:
         say = Notes(sys.stderr, not args.quiet).say
-        training = prepare(plan, paths[: len(plan.train)], paths[len(plan.train) :], say)
+        plan = replace(plan, also_unlabelled=paths[ends[1] :])
+        training = prepare(plan, paths[: ends[0]], paths[ends[0] : ends[1]], say)
         interrupted = follow(training, args.quiet)
     model = training.model()
     model.save(plan.output)

@@ -182,6 +182,7 @@ def prepare_self_training(
     source = training_source(source, recipe, start).loaded()
     options: dict[str, Any] = {"threads": threads, "start": start, **more}
     first = prepare(source, dev, recipe, sample_weights=sample_weights, **options)
+    _check_text(first.model(), text)
 
     def add(run: Training, report: SelfTrainingReport) -> Training | None:
         blocks = list(_sure_blocks(run, source.like(held_out), text, threads, report))
@@ -205,21 +206,31 @@ def _check(recipe: Recipe, text: Unlabelled) -> None:
         raise SettingsError("unlabelled text does not go with stream=on, unit=document or stages=2.")
 
 
-def _sure_blocks(
-    run: Training, dev: DataSource, text: Unlabelled, threads: int, report: SelfTrainingReport
-) -> Iterator[Block]:
-    """The sentences of the text that the run's model is sure of, each once, as labelled blocks."""
-    model: Any = run.model()
+def _check_text(model: Any, text: Unlabelled) -> None:
+    """Reads the text once, so that what is wrong with it is told before anything is learned."""
     if model.saved.program.explicit or model.saved.program.of_documents:
         raise SettingsError(
             "unlabelled text is for templates over columns that look at one sentence at a time."
         )
-    model = calibrated(model, dev.blocks(), dev.layout.label, threads)
+    for path in text.paths:
+        for batch in _batches(path, model, text):
+            for name in model.feature_columns:
+                batch.block.column(name)
+
+
+def _batches(path: str | os.PathLike[str], model: Any, text: Unlabelled) -> Iterator[Batch]:
+    layout = kind_of(model.saved.structure).reader.input_layout(model.saved, Reading(text.format))
+    return (named(batch, model) for batch in read_batches(path, layout))
+
+
+def _sure_blocks(
+    run: Training, dev: DataSource, text: Unlabelled, threads: int, report: SelfTrainingReport
+) -> Iterator[Block]:
+    """The sentences of the text that the run's model is sure of, each once, as labelled blocks."""
+    model: Any = calibrated(run.model(), dev.blocks(), dev.layout.label, threads)
     seen: set[tuple[tuple[str, ...], ...]] = set()
     for path in text.paths:
-        layout = kind_of(model.saved.structure).reader.input_layout(model.saved, Reading(text.format))
-        batches = (named(batch, model) for batch in read_batches(path, layout))
-        for batch, answer in model.tag_batches(batches, threads, confidence=True):
+        for batch, answer in model.tag_batches(_batches(path, model, text), threads, confidence=True):
             report.sentences += batch.block.table.sentences
             sure = [s for s in _sure(batch, answer, model, text) if s.columns not in seen]
             sure = list({sentence.columns: sentence for sentence in sure}.values())
