@@ -72,11 +72,11 @@ TokenTable parse_items(nb::bytes data, std::uint32_t first_line) {
 }
 
 TokenTable parse_segmented(nb::bytes data, std::uint32_t first_line, std::uint32_t first_document,
-                           const std::string& tag_separator) {
+                           bool blank_lines, const std::string& tag_separator) {
   try {
     const std::string copy(data.c_str(), data.size());
     nb::gil_scoped_release unlocked;
-    return marginalia::parse_segmented(copy, {first_line, first_document, tag_separator});
+    return marginalia::parse_segmented(copy, {first_line, first_document, blank_lines, tag_separator});
   } catch (const marginalia::ParseError& error) {
     raise_located(error);
   }
@@ -285,7 +285,7 @@ void bind_table(nb::module_& m) {
   m.def("parse_items", &parse_items, "text"_a, nb::kw_only(), "first_line"_a = 1,
         "Read an item file of CRFsuite; raises ValueError(message, line, column).");
   m.def("parse_segmented", &parse_segmented, "text"_a, nb::kw_only(), "first_line"_a = 1,
-        "first_document"_a = 0, "tag_separator"_a = "",
+        "first_document"_a = 0, "blank_lines"_a = false, "tag_separator"_a = "",
         "Read words between blanks as characters with labels; raises ValueError(message, line, column).");
   m.def(
       "from_columns", &from_columns, "columns"_a, "lengths"_a, "documents"_a = std::vector<std::uint32_t>(),

@@ -56,7 +56,7 @@ class Parser {
       if (at > first) add_word(first, at);
       while (at < end && is_blank(text_[at])) ++at;
     }
-    if (table_.line.size() == table_.sentence.back()) return;
+    if (table_.line.size() == table_.sentence.back() && !options_.blank_lines) return;
     table_.text += '\n';
     check_size(table_.text.size());
     table_.document.push_back(options_.first_document + static_cast<std::uint32_t>(table_.sentences()));

@@ -14,10 +14,11 @@ namespace marginalia {
 struct SegmentedOptions {
   std::uint32_t first_line = 1;      // number of the first line; only line 1 may carry a byte order mark
   std::uint32_t first_document = 0;  // each sentence is a document
+  bool blank_lines = false;          // are lines without words sentences, too? Else they are left out
   std::string tag_separator;         // what stands before the tag of a word; empty: words have no tags
 };
 
-// The columns are characters and labels, `B` or, with tags, `B-n`; lines without words are left out. The text
+// The columns are characters and labels, `B` or, with tags, `B-n`. The text
 // of the table is that of `pack`. Throws ParseError.
 TokenTable parse_segmented(const std::string& text, const SegmentedOptions& options);
 

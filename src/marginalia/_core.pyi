@@ -168,7 +168,12 @@ def parse_items(text: bytes, *, first_line: int = 1) -> TokenTable:
     """
 
 def parse_segmented(
-    text: bytes, *, first_line: int = 1, first_document: int = 0, tag_separator: str = ""
+    text: bytes,
+    *,
+    first_line: int = 1,
+    first_document: int = 0,
+    blank_lines: bool = False,
+    tag_separator: str = "",
 ) -> TokenTable:
     """
     Read words between blanks as characters with labels; raises ValueError(message, line, column).

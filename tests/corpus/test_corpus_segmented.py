@@ -39,21 +39,24 @@ def test_segmented_lines_come_back(lines: list[list[tuple[str, str]]], tagged: b
     assert target.getvalue().decode() == text
 
 
-def naive(text: str) -> list[tuple[int, list[str]]]:
-    """The words of all lines that have any, with the numbers of the lines."""
-    lines = enumerate(text.removeprefix("\ufeff").split("\n"), 1)
-    words = ((number, re.findall(r"[^ \t]+", line.rstrip("\r"))) for number, line in lines)
-    return [(number, found) for number, found in words if found]
+def naive(text: str, blank_lines: bool) -> list[tuple[int, list[str]]]:
+    """The words of all lines that have any, or of all lines, with their numbers."""
+    lines = text.removeprefix("\ufeff").split("\n")
+    words = [re.findall(r"[^ \t]+", line.rstrip("\r")) for line in (lines if lines[-1] else lines[:-1])]
+    return [(number, found) for number, found in enumerate(words, 1) if found or blank_lines]
 
 
-@given(st.text(st.one_of(ANY, st.sampled_from("我们1a \t\r\n\u3000")), max_size=60), st.integers(1, 40))
-def test_any_text_is_read_in_blocks_of_any_size(text: str, size: int) -> None:
-    expected = [(n, list("".join(words))) for n, words in naive(text)]
-    labels = [[mark for word in words for mark in spelled(len(word))] for _, words in naive(text)]
-    found = []
-    for batch in read_batches(io.BytesIO(text.encode()), Layout("segmented"), block_bytes=size):
+MIXED = st.text(st.one_of(ANY, st.sampled_from("我们1a \t\r\n\u3000")), max_size=60)
+
+
+@given(MIXED, st.integers(1, 40), st.booleans())
+def test_any_text_is_read_in_blocks_of_any_size(text: str, size: int, blank_lines: bool) -> None:
+    lines = naive(text, blank_lines)
+    layout, found = Layout("segmented", options={"blank_lines": blank_lines}), []
+    for batch in read_batches(io.BytesIO(text.encode()), layout, block_bytes=size):
         found += list(batch.block.sentences())
-    assert [(one.line, one.tokens) for one in found] == expected
+    assert [(one.line, one.tokens) for one in found] == [(n, list("".join(words))) for n, words in lines]
+    labels = [[mark for word in words for mark in spelled(len(word))] for _, words in lines]
     assert [one.columns["label"] for one in found] == labels
     assert [one.document for one in found] == [*range(len(found))]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, BinaryIO, NamedTuple
@@ -20,13 +20,16 @@ import numpy.typing as npt
 from marginalia import _core
 from marginalia.corpus.batches import Batch, Layout
 from marginalia.corpus.conllu import commented
-from marginalia.corpus.formats import format_of
+from marginalia.corpus.formats import CUT_TEXT, format_of
 from marginalia.corpus.partial import without_regions
 from marginalia.corpus.records import Certainty, Sentence, Span
 from marginalia.corpus.schemes import labels_of, spans_of, split_label
+from marginalia.corpus.segmented import segmented_records
 from marginalia.corpus.translation import scheme_labels
 from marginalia.errors import SettingsError
 
+_TREEBANKS = ("conllu", "conllu-text")  # what is of a whole sentence stands in comments
+_OF_TAGS = ("tag_separator", "tag_column")  # options of writers
 Ids = npt.NDArray[np.int32]
 Numbers = npt.NDArray[np.float64]
 
@@ -119,6 +122,7 @@ class LabelWriter:
         if self._layout.format == "segmented":
             self._target.write(batch.block.table.render_segmented(self._spelled, answer.ids, self._tags))
             return
+        batch = self._with_records(batch)
         if batch.sentences is None:
             numbers = None if sure is None else sure.columns(starts)
             rendered = batch.block.render(self._labels, answer.ids, numbers=numbers, before=answer.taken_back)
@@ -127,6 +131,12 @@ class LabelWriter:
         for s, sentence in enumerate(self._answered(batch, answer)):
             batch.sentences[s] = sentence
         self._write_records(batch.sentences)
+
+    def _with_records(self, batch: Batch) -> Batch:
+        """Segmented text that goes into another format, as records."""
+        if batch.sentences is not None or self._layout.format == "conll":
+            return batch
+        return replace(batch, sentences=list(segmented_records(batch.block)))
 
     @cached_property
     def _spelled(self) -> _core.SchemeLabels:
@@ -145,6 +155,7 @@ class LabelWriter:
 
     def write_best(self, batch: Batch, ranked: Sequence[Ranked]) -> None:
         """The batch with the best outputs of each sentence, or of each document."""
+        batch = self._with_records(batch)
         if batch.sentences is None:
             self._target.write(self._ranked_lines(batch, ranked))
             return
@@ -164,7 +175,7 @@ class LabelWriter:
             names = [self._names(ids[first:last]) for ids in given if ids is not None]
             found = self._set(sentence, names, confidence)
             found.broken = answer.broken.get(s, ())
-            if found.broken and self._layout.format == "conllu":
+            if found.broken and self._layout.format in _TREEBANKS:
                 found = commented(found, [f"# broken = {', '.join(found.broken)}"])
             yield found
 
@@ -176,7 +187,7 @@ class LabelWriter:
         found = copy(sentence)
         labels, before_abstention = given[0], given[1] if len(given) > 1 else given[0]
         found.spans, found.origin = self._spans(labels), without_regions(sentence.origin)
-        if self._layout.format == "kytea" and self._scheme not in (None, "BMES"):
+        if self._layout.format in CUT_TEXT and self._scheme not in (None, "BMES"):
             labels = _cut(found.spans, len(labels))
         found.columns = sentence.columns | {self._layout.label: labels}
         if confidence is not None:
@@ -184,7 +195,7 @@ class LabelWriter:
             by_span = zip(self._spans(before_abstention), spans if self._scheme else tokens, strict=True)
             found.certainty = Certainty(whole, tokens, dict(by_span))
             found.columns |= self._confident_columns(found.certainty)
-            if self._layout.format == "conllu":
+            if self._layout.format in _TREEBANKS:
                 found = commented(found, [f"# confidence = {_decimals(whole)}"])
         if len(given) > 1:
             first, kept = self._spans(before_abstention), set(found.spans)
@@ -216,8 +227,9 @@ class LabelWriter:
             for sentence in sentences:
                 self._target.write(("".join(self._lines(sentence)) + "\n").encode())
             return
-        options = {k: v for k, v in self._layout.options.items() if k == "tag_separator"}
-        format_of("", self._layout.format).write(sentences, self._target, **options)
+        format, options = format_of("", self._layout.format), self._layout.options
+        tags = {name: options[name] for name in _OF_TAGS if name in format.options and name in options}
+        format.write(sentences, self._target, **tags)
 
     def _lines(self, sentence: Sentence) -> Iterator[str]:
         """Lines of plain text, as those of column files."""
@@ -240,7 +252,7 @@ class LabelWriter:
                 self._write_records([alternatives[0]])
             return
         for rank, sentences in outputs:
-            if self._layout.format == "conllu":
+            if self._layout.format in _TREEBANKS:
                 comments = [f"# {name} = {value}" for name, value in rank.fields().items()]
                 self._write_records([commented(sentence, comments) for sentence in sentences])
             else:

@@ -6,14 +6,17 @@ from collections.abc import Iterable, Iterator
 
 from .records import Sentence
 from .streams import Source, Target, open_target, read_lines
-from .tokenizers import tokenizer_named
+from .tokenizers import Offsets, tokenizer_named
 
 
-def read_plain(source: Source, tokenizer: str = "whitespace") -> Iterator[Sentence]:
-    """Sentences of raw text with character offsets; blank lines are skipped."""
+def read_plain(
+    source: Source, tokenizer: str = "whitespace", *, blank_lines: bool = False
+) -> Iterator[Sentence]:
+    """Sentences of raw text with character offsets; with `blank_lines` these are sentences without tokens,
+    else they are skipped."""
     tokenize = tokenizer_named(tokenizer)
     for number, text in texts(source):
-        if offsets := tokenize(text):
+        if (offsets := tokenize(text)) or blank_lines:
             tokens = [text[start:end] for start, end in offsets]
             yield Sentence({"word": tokens}, text=text, offsets=offsets, line=number)
 
@@ -30,3 +33,8 @@ def write_plain(sentences: Iterable[Sentence], target: Target) -> None:
     with open_target(target) as write:
         for sentence in sentences:
             write((" ".join(sentence.tokens) if sentence.text is None else sentence.text) + "\n")
+
+
+def in_a_row(count: int) -> Offsets:
+    """Offsets of so many characters with nothing between them."""
+    return [(at, at + 1) for at in range(count)]

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from .._core import parse_segmented
 from .blocks import Block, line_chunks, parsed
+from .plain import in_a_row
 from .records import Sentence
 from .schemes import spans_of
 from .streams import Source, Target, name_of, open_source, open_target
@@ -14,31 +15,45 @@ COLUMNS = ("word", "label")
 
 
 def read_segmented_blocks(
-    source: Source, tag_separator: str | None = None, *, block_bytes: int = 1 << 20
+    source: Source,
+    tag_separator: str | None = None,
+    *,
+    blank_lines: bool = False,
+    block_bytes: int = 1 << 20,
 ) -> Iterator[Block]:
     """Read segmented text in blocks of whole lines; memory stays flat however long the file is.
 
     With a `tag_separator` such as "/", every word ends in its tag (`word/tag`, cut at the last
-    separator), and labels are typed: `B-nr`.
+    separator), and labels are typed: `B-nr`. With `blank_lines` lines without words are sentences without
+    tokens, else they are skipped.
     """
-    file, options = name_of(source), {"first_line": 1, "first_document": 0}
+    file, line, documents = name_of(source), 1, 0
+    options = {"tag_separator": tag_separator or "", "blank_lines": blank_lines}
     with open_source(source) as stream:
         for text in line_chunks(stream, block_bytes):
-            table = parsed(parse_segmented, text, file, tag_separator=tag_separator or "", **options)
-            options["first_line"] += table.line_breaks
-            options["first_document"] += table.sentences
-            if table.tokens:
-                lines = table.lines[table.sentence_starts[:-1]]
-                yield Block(table, COLUMNS, file, sentence_lines=tuple(lines.tolist()))
+            table = parsed(parse_segmented, text, file, first_line=line, first_document=documents, **options)
+            if table.sentences:
+                starts = table.sentence_starts[:-1]
+                lines = range(line, line + len(starts)) if blank_lines else table.lines[starts].tolist()
+                yield Block(table, COLUMNS, file, sentence_lines=tuple(lines))
+            line += table.line_breaks
+            documents += table.sentences
 
 
-def read_segmented(source: Source, tag_separator: str | None = None) -> Iterator[Sentence]:
+def read_segmented(
+    source: Source, tag_separator: str | None = None, *, blank_lines: bool = False
+) -> Iterator[Sentence]:
     """Sentences of segmented text, with the columns `word` (characters) and `label`."""
-    for block in read_segmented_blocks(source, tag_separator):
-        for sentence in block.sentences():
-            sentence.text = "".join(sentence.tokens)
-            sentence.spans = spans_of(sentence.columns["label"], "BMES")
-            yield sentence
+    for block in read_segmented_blocks(source, tag_separator, blank_lines=blank_lines):
+        yield from segmented_records(block)
+
+
+def segmented_records(block: Block) -> Iterator[Sentence]:
+    """The sentences of a block of segmented text, with the text that their characters spell."""
+    for sentence in block.sentences():
+        sentence.text, sentence.offsets = "".join(sentence.tokens), in_a_row(len(sentence))
+        sentence.spans = spans_of(sentence.columns["label"], "BMES")
+        yield sentence
 
 
 def write_segmented(
