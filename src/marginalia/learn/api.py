@@ -20,7 +20,7 @@ from marginalia.learn.correction_report import CorrectionReport, report_correcti
 from marginalia.learn.preparing import prepare
 from marginalia.learn.recipe import TASKS, GlobalChoice, Recipe, recipe_of, recipe_with
 from marginalia.learn.self_training import Unlabelled, prepare_self_training
-from marginalia.learn.training import Progress, Training
+from marginalia.learn.training import Progress, Training, TrainingRun
 from marginalia.model import SavedModel
 
 Own = TypeVar("Own", bound=TrainedModel)
@@ -110,7 +110,7 @@ def train(
 
 def _run(
     source: DataSource, dev: Data | None, recipe: Recipe, text: Unlabelled | None, more: dict[str, Any]
-) -> Training:
+) -> TrainingRun:
     if text is not None:
         return prepare_self_training(source, dev, recipe, text, **more)
     return prepare(source, dev, recipe, **more)
