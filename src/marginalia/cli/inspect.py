@@ -211,7 +211,7 @@ def _transitions(inspection: Inspection, top: int, label: str | None) -> dict[st
 def _plain(weights: Iterable[Weighted]) -> list[dict[str, Any]]:
     return [
         {"feature": w.feature, "labels": list(w.labels), "weight": round(w.weight, 6)}
-        | ({} if w.support is None else {"support": w.support})
+        | ({} if w.support is None else {"support": w.support, "atoms": list(w.atoms)})
         | ({} if w.held is None else {"dev": {"samples": w.held, "right": w.right}})
         for w in weights
     ]
@@ -343,11 +343,14 @@ def _weights(weights: list[dict[str, Any]], paint: Paint) -> Iterator[str]:
 
 def _rule(item: dict[str, Any]) -> str:
     """A rule as a sentence, with how many samples of the training data it had."""
-    told = count(item["support"], "sample")
+    from marginalia.model.rules_part import ALWAYS
+
+    told = count(item["support"], "sample") if item["support"] else "added by hand"
     if dev := item.get("dev"):
         share = f", {dev['right'] / dev['samples']:.1%}" if dev["samples"] else ""
         told += f"; dev: right for {dev['right']:,} of {dev['samples']:,}{share}"
-    return f"if {item['feature'].replace(' & ', ' and ')}  ({told})"
+    condition = "always" if item["atoms"] == [ALWAYS] else f"if {' and '.join(item['atoms'])}"
+    return f"{condition}  ({told})"
 
 
 def _spelled(value: object) -> str:

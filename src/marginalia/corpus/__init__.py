@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from .coder import EncodedLabels, encode_labels
     from .conll import read_conll, write_conll
     from .conllu import read_conllu_columns, write_conllu_columns
+    from .conllu_text import read_conllu_text, write_conllu_text
     from .crfsuite import read_crfsuite, write_crfsuite
     from .document import Document, ParsedSentence
     from .document_reader import iterate_conllu, read_conllu
@@ -42,6 +43,7 @@ _HOMES = {
     "coder": "EncodedLabels encode_labels",
     "conll": "read_conll write_conll",
     "conllu": "read_conllu_columns write_conllu_columns",
+    "conllu_text": "read_conllu_text write_conllu_text",
     "crfsuite": "read_crfsuite write_crfsuite",
     "document": "Document ParsedSentence",
     "document_reader": "iterate_conllu read_conllu",
@@ -85,6 +87,7 @@ __all__ = [
     "read_conll",
     "read_conllu",
     "read_conllu_columns",
+    "read_conllu_text",
     "read_crfsuite",
     "read_jsonl",
     "read_kytea",
@@ -95,6 +98,7 @@ __all__ = [
     "validate",
     "write_conll",
     "write_conllu_columns",
+    "write_conllu_text",
     "write_crfsuite",
     "write_jsonl",
     "write_kytea",

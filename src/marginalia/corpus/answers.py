@@ -25,6 +25,8 @@ from marginalia.corpus.records import Certainty, Sentence, Span
 from marginalia.corpus.schemes import labels_of, spans_of
 from marginalia.errors import SettingsError
 
+_TREEBANKS = ("conllu", "conllu-text")  # what is of a whole sentence stands in comments
+_OF_TAGS = ("tag_separator", "tag_column")  # options of writers
 Ids = npt.NDArray[np.int32]
 Numbers = npt.NDArray[np.float64]
 
@@ -144,7 +146,7 @@ class LabelWriter:
             names = [self._names(ids[first:last]) for ids in given if ids is not None]
             found = self._set(sentence, names, confidence)
             found.broken = answer.broken.get(s, ())
-            if found.broken and self._layout.format == "conllu":
+            if found.broken and self._layout.format in _TREEBANKS:
                 found = commented(found, [f"# broken = {', '.join(found.broken)}"])
             yield found
 
@@ -164,7 +166,7 @@ class LabelWriter:
             by_span = zip(self._spans(before_abstention), spans if self._scheme else tokens, strict=True)
             found.certainty = Certainty(whole, tokens, dict(by_span))
             found.columns |= self._confident_columns(found.certainty)
-            if self._layout.format == "conllu":
+            if self._layout.format in _TREEBANKS:
                 found = commented(found, [f"# confidence = {_decimals(whole)}"])
         if len(given) > 1:
             first, kept = self._spans(before_abstention), set(found.spans)
@@ -196,8 +198,9 @@ class LabelWriter:
             for sentence in sentences:
                 self._target.write(("".join(self._lines(sentence)) + "\n").encode())
             return
-        options = {k: v for k, v in self._layout.options.items() if k == "tag_separator"}
-        format_of("", self._layout.format).write(sentences, self._target, **options)
+        format, options = format_of("", self._layout.format), self._layout.options
+        tags = {name: options[name] for name in _OF_TAGS if name in format.options and name in options}
+        format.write(sentences, self._target, **tags)
 
     def _lines(self, sentence: Sentence) -> Iterator[str]:
         """Lines of plain text, as those of column files."""
@@ -220,7 +223,7 @@ class LabelWriter:
                 self._write_records([alternatives[0]])
             return
         for rank, sentences in outputs:
-            if self._layout.format == "conllu":
+            if self._layout.format in _TREEBANKS:
                 comments = [f"# {name} = {value}" for name, value in rank.fields().items()]
                 self._write_records([commented(sentence, comments) for sentence in sentences])
             else:

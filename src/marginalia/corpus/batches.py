@@ -32,6 +32,7 @@ class Layout:
     partial: bool = False  # may labels leave open what is right?
     items: bool = False  # are the examples whole items, with one class each (corpus/items.py)?
     to_document_ends: bool = False  # the same for sentences that are labelled one by one
+    scheme: str = "IOB2"  # that labels of records with spans are spelled in
 
     @property
     def ends_with_documents(self) -> bool:
@@ -135,7 +136,7 @@ def _records(source: Source, layout: Layout, wanted: tuple[str, ...], labelled: 
             sentence.document = number
         if layout.label == "label" and "label" not in sentence.columns and layout.format == "jsonl":
             sentence.columns["label"] = (
-                span_labels(sentence, name_of(source), layout.partial)
+                span_labels(sentence, name_of(source), layout.partial, layout.scheme)
                 if labelled
                 else labels_of(sentence.spans, len(sentence), "IOB2")
             )

@@ -18,6 +18,8 @@ from .streams import Source, is_piped, name_of, open_source
 
 ATTRIBUTES = "attributes"
 """What the column is called that holds attributes of tokens instead of texts."""
+OUTPUT = "output"
+"""The column of what candidates, whose features are attributes, stand for."""
 
 _READABLE = 40  # characters of a token's attributes
 _BLANK_LINE = re.compile(rb"\n[ \t\r]*\n")
@@ -61,10 +63,13 @@ class Block:
         return self.table.render(list(labels), ids, separator, numbers, before)
 
     def readable(self, name: str) -> list[str]:
-        """The tokens as people may read them: a column, or the names of explicit attributes, cut short."""
+        """The tokens as people may read them: a column, the outputs of candidates, or the names of explicit
+        attributes, cut short."""
         table = self.table
         if not table.has_attributes:
             return table.column(self.index(name))
+        if OUTPUT in self.columns:
+            return table.column(self.index(OUTPUT))
         names = map(" ".join, table.attributes(0, table.tokens))
         return [text if len(text) <= _READABLE else text[: _READABLE - 1] + "…" for text in names]
 

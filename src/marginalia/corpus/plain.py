@@ -9,16 +9,19 @@ from ..errors import DataError
 from .records import Sentence, Span
 from .schemes import labels_of, spans_of
 from .streams import Source, Target, name_of, open_target, read_lines
-from .tokenizers import tokenizer_named
+from .tokenizers import Offsets, tokenizer_named
 
 _WORD = re.compile(r"[^ \t]+")  # the ideographic space may be a word of its own
 
 
-def read_plain(source: Source, tokenizer: str = "whitespace") -> Iterator[Sentence]:
-    """Sentences of raw text with character offsets; blank lines are skipped."""
+def read_plain(
+    source: Source, tokenizer: str = "whitespace", *, blank_lines: bool = False
+) -> Iterator[Sentence]:
+    """Sentences of raw text with character offsets; with `blank_lines` these are sentences without tokens,
+    else they are skipped."""
     tokenize = tokenizer_named(tokenizer)
     for number, text in texts(source):
-        if offsets := tokenize(text):
+        if (offsets := tokenize(text)) or blank_lines:
             tokens = [text[start:end] for start, end in offsets]
             yield Sentence({"word": tokens}, text=text, offsets=offsets, line=number)
 
@@ -37,16 +40,19 @@ def write_plain(sentences: Iterable[Sentence], target: Target) -> None:
             write((" ".join(sentence.tokens) if sentence.text is None else sentence.text) + "\n")
 
 
-def read_segmented(source: Source, tag_separator: str | None = None) -> Iterator[Sentence]:
+def read_segmented(
+    source: Source, tag_separator: str | None = None, *, blank_lines: bool = False
+) -> Iterator[Sentence]:
     """Words between blanks become characters labelled with BMES (columns `word` and `label`).
 
     With a `tag_separator` such as "/", every word ends in its tag (`word/tag`, cut at the last
-    separator), and labels are typed: `B-nr`.
+    separator), and labels are typed: `B-nr`. With `blank_lines` these are sentences without tokens, else
+    they are skipped.
     """
     file = name_of(source)
     for number, text in texts(source):
         words = list(_WORD.finditer(text))
-        if words:
+        if words or blank_lines:
             yield _characters([_word_and_tag(word, tag_separator, file, number) for word in words], number)
 
 
@@ -67,7 +73,12 @@ def _characters(pairs: list[tuple[str, str]], line: int) -> Sentence:
         spans.append(Span(start, start + len(word), tag))
     text = "".join(word for word, _ in pairs)
     columns = {"word": list(text), "label": labels_of(spans, len(text), "BMES")}
-    return Sentence(columns, text=text, line=line, spans=spans)
+    return Sentence(columns, text, in_a_row(len(text)), line=line, spans=spans)
+
+
+def in_a_row(count: int) -> Offsets:
+    """Offsets of so many characters with nothing between them."""
+    return [(at, at + 1) for at in range(count)]
 
 
 def write_segmented(

@@ -101,6 +101,11 @@ class Problem(NamedTuple):
     why: str
 
 
+def repairs_always(scheme: str | None) -> bool:
+    """Where B and E are optional, an odd one leaves no doubt about the spans."""
+    return scheme in ("IOB1", "IOE1")
+
+
 def scheme_named(name: str) -> Scheme:
     """The scheme of that name (any case; BIO, BIOES and other usual names too)."""
     known = SCHEMES.get(ALIASES.get(name.upper(), name.upper()))

@@ -61,6 +61,10 @@ class ModelDictionaries:
         """The model with the phrases of the soft dictionaries as its own."""
         return self.base if self.soft is None else with_soft(self.base, self.soft)
 
+    def model_in_use(self) -> SavedModel:
+        """The same, with segments that may be as long as phrases of the hard dictionaries."""
+        return self.model() if self.hard is None else with_lengths(self.model(), self.hard)
+
 
 def resolve_dictionaries(
     saved: SavedModel,
@@ -115,6 +119,18 @@ def with_soft(saved: SavedModel, soft: ResolvedDictionaries) -> SavedModel:
     names = dict.fromkeys([*program.dictionary, *lists])
     states = {f"list.{name}": lists.get(name, nothing).states for name in names}
     return replace(saved, arrays=saved.arrays | states)
+
+
+def with_lengths(saved: SavedModel, hard: ResolvedDictionaries) -> SavedModel:
+    """The model with segments as long as the longest phrase, if they have a greatest length: else such a
+    phrase could not be one."""
+    from marginalia.decode.segments import MOST_TOKENS
+
+    most = saved.settings.get("max-length")
+    longest = max(dictionary.most_tokens(hard.tokenizer) for dictionary in hard.dictionaries)
+    if not isinstance(most, int) or longest <= most:
+        return saved
+    return replace(saved, settings=saved.settings | {"max-length": min(longest, MOST_TOKENS)})
 
 
 class HardDictionary:

@@ -139,6 +139,16 @@ class Dictionary(Mapping[Phrase, tuple[str, ...]]):
         found: PhraseFinder = self._made[wanted]
         return found
 
+    def most_tokens(self, tokenizer: str) -> int:
+        """How many tokens the longest phrase has, cut like this; counted once."""
+        wanted = ("most tokens", tokenizer)
+        if wanted not in self._made:
+            cut = _cutter(tokenizer)
+            sizes = (len(p.split() if isinstance(p, str) else p) for p in map(cut, self._labels))
+            self._made[wanted] = max(sizes, default=0)
+        found: int = self._made[wanted]
+        return found
+
     def lists(self, tokenizer: str) -> dict[str, _core.PhraseSet]:
         """The phrases of each label as a phrase list for templates; made once."""
         if tokenizer not in self._made:
