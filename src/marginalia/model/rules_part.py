@@ -31,7 +31,7 @@ def has_rules(saved: SavedModel) -> bool:
 
 def neighbours_in(saved: SavedModel) -> int:
     """Of how many neighbours the rules of a model may ask for labels."""
-    if not has_label_bigram(saved.program):
+    if "order" not in saved.settings or not has_label_bigram(saved.program):  # items have no order
         return 0
     return int(saved.settings.get("neighbours") or saved.settings_as(ChainSettings).order)
 
