@@ -87,7 +87,7 @@ struct RuleOptions {
   std::size_t rules_per_round = 10;
   std::size_t width = 10;  // sets that are grown at each size; 0: all
   std::size_t size = 2;    // atoms of a rule, at most
-  std::size_t buckets = 1000;
+  std::size_t buckets = 100;
   bool by_weight = true;  // buckets by current weight, anew after each sweep over them; else by frequency
   double smoothing = 1.0;
   double tolerance = 0.0;  // nothing is left to learn when a sweep has no rule of more confidence

@@ -40,7 +40,7 @@ class RuleSettings(RuleSearchSettings, LearnerSettings):
     size: int = setting(2, "Atoms of a rule, at most (ζ).", 1, 8)
     frequency: int = setting(1, "How many samples must have all atoms of a rule (ξ).", 1, 100_000_000)
     buckets: int = setting(
-        1000, "Parts that the atoms are dealt into; a round looks at one of them.", 1, 100_000_000
+        100, "Parts that the atoms are dealt into; a round looks at one of them.", 1, 100_000_000
     )
     distribution: str = setting(
         "weight",
