@@ -322,6 +322,9 @@ def test_words_of_raw_text_have_its_offsets(
     assert all(" " not in cut["text"][start:end] for start, end, _ in cut["spans"])
     assert tagged(*raw, "--to", "segmented") == ["我 爱 北京大学", "", "北京"]
     assert tagged(str(path), str(text)) == ["我 爱 北京大学", "", "北京"]
+    spans = [json.loads(line)["spans"] for line in tagged(str(path), str(text), "--to", "jsonl")]
+    assert spans == [[[0, 1, ""], [1, 2, ""], [2, 6, ""]], [], [[0, 2, ""]]]
+    assert len(tagged(str(path), str(text), "--to", "jsonl", "--nbest", "2")) == 3
     assert tagged(*raw, "--to", "kytea") == ["我|爱|北-京-大-学", "", "北-京"]
     assert main(["tag", str(path), str(text), "--format", "conll", "--to", "jsonl"]) == 1
     assert "--to is for text that a model cuts into words by characters" in capsys.readouterr().err

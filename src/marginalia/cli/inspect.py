@@ -230,6 +230,7 @@ def _lines(found: dict[str, Any], paint: Paint) -> Iterator[str]:
         return
     if "conflicts" in found:
         yield from ("", paint("rules that hold together and say different things, strongest first", BOLD))
+        yield from [] if found["conflicts"] else ["  none"]
         for number, pair in enumerate(found["conflicts"]):
             yield from ([""] if number else [])
             yield from _weights(pair, paint)

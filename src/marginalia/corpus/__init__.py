@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .formats import FORMATS, Format, format_of
     from .jsonl import Misaligned, MisalignedError, read_jsonl, write_jsonl
     from .kytea import read_kytea, write_kytea
-    from .plain import read_plain, read_segmented, write_plain, write_segmented
+    from .plain import read_plain, write_plain
     from .records import Sentence, Span
     from .schemes import (
         SCHEMES,
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         spans_of,
         validate,
     )
+    from .segmented import read_segmented, write_segmented
     from .words import EmptyNode, MultiwordToken, Word
 
 _HOMES = {
@@ -50,9 +51,10 @@ _HOMES = {
     "formats": "FORMATS Format format_of",
     "jsonl": "Misaligned MisalignedError read_jsonl write_jsonl",
     "kytea": "read_kytea write_kytea",
-    "plain": "read_plain read_segmented write_plain write_segmented",
+    "plain": "read_plain write_plain",
     "records": "Sentence Span",
     "schemes": "SCHEMES Problem Scheme convert detect labels_of legal_transitions repair spans_of validate",
+    "segmented": "read_segmented write_segmented",
     "words": "EmptyNode MultiwordToken Word",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}

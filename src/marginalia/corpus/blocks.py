@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, BinaryIO
@@ -222,7 +222,7 @@ def read_blocks(
             text = undecided + chunk
             if not text and block_bytes is not None:
                 break
-            table = _parse(text, file, columns=len(names), **options)
+            table = parsed(parse_columns, text, file, columns=len(names), **options)
             if table.columns == 0 and not is_last:
                 undecided = text  # comments or tokens? the first line that is neither will tell
                 continue
@@ -233,9 +233,10 @@ def read_blocks(
             undecided = b""
 
 
-def _parse(text: bytes, file: str, **options: Any) -> TokenTable:
+def parsed(parse: Callable[..., TokenTable], text: bytes, file: str, **options: Any) -> TokenTable:
+    """What a parser of the core makes of a chunk of a file; its errors get the name of the file."""
     try:
-        return parse_columns(text, **options)
+        return parse(text, **options)
     except ValueError as error:
         message, line, column = (*error.args, None, None)[:3]
         raise DataError(message, file=file, line=line, column=column) from None
@@ -260,11 +261,26 @@ def _document_cut(buffer: bytearray, start: int) -> int:
     return 0
 
 
+def _line_cut(buffer: bytearray, start: int) -> int:
+    """The end of the last line after `start`; 0 if none ends."""
+    return buffer.rfind(b"\n", start) + 1
+
+
 def sentence_chunks(
     stream: BinaryIO, size: int | None, whole_documents: bool
 ) -> Iterator[tuple[bytes, bool]]:
     """Chunks that end with a blank line, and whether it is the last one, which may end otherwise."""
-    find_cut = _document_cut if whole_documents else _sentence_cut
+    return _chunks(stream, size, _document_cut if whole_documents else _sentence_cut)
+
+
+def line_chunks(stream: BinaryIO, size: int) -> Iterator[bytes]:
+    """Chunks of whole lines."""
+    return (chunk for chunk, _ in _chunks(stream, size, _line_cut) if chunk)
+
+
+def _chunks(
+    stream: BinaryIO, size: int | None, find_cut: Callable[[bytearray, int], int]
+) -> Iterator[tuple[bytes, bool]]:
     buffer, scanned = bytearray(stream.read() if size is None else b""), 0
     # What a pipe has is enough: the rest may be long in coming.
     read = getattr(stream, "read1", stream.read) if is_piped(stream) else stream.read

@@ -45,7 +45,7 @@ FORMATS: dict[str, Format] = {
         Format("conllu", "conllu", functions="conllu_columns"),
         Format("jsonl", "jsonl", ("tokenizer", "misaligned")),
         Format("plain", "plain", ("tokenizer",), labelled=False),
-        Format("segmented", "plain", ("tag_separator",)),
+        Format("segmented", "segmented", ("tag_separator",)),
         Format("kytea", "kytea", ("tag_separator",)),
         Format("conllu-text", "conllu_text", ("tag_column",), functions="conllu_text"),
         Format("crfsuite", "crfsuite"),
