@@ -97,7 +97,7 @@ def _reranked(folder: Path, base: Path, train: Path, text: Path, output: Path) -
     """Needs the row of the joint chain, whose model it begins with; no data are left that it has not seen to
     choose a pass by, so all five are taken."""
     model = folder / "reranked.mg"
-    features = ["--global-features", "words-reranking", "--learner", "perceptron", "--set", "passes=5"]
+    features = ["--global-features", "words-reranking", "--learner", "margin", "--set", "passes=5"]
     run = median_of([*OURS, "rerank", train, "--base", base, "-o", model, *features,
                      "--hypotheses", "20", "--folds", "4", "--threads", "1", "--quiet"])  # fmt: skip
     tagged(model, text, output)
