@@ -49,9 +49,9 @@ GRIDS = {
 }
 SPEEDS = {
     "plain AdaBoost": PLAIN,
-    "AdaBoost.DF": {"rules-per-round": 1, "width": 0},
-    "F-dist": {"distribution": "frequency"},
-    "W-dist": {},
+    "AdaBoost.DF": {"rules-per-round": 1, "width": 0, "buckets": 100},
+    "F-dist": {"distribution": "frequency", "buckets": 100},
+    "W-dist": {"buckets": 100},
 }
 BINARY = {
     "svm": ("svm", {"C": 1.0}),

@@ -34,6 +34,13 @@ def main() -> None:
     options.add_argument("--iterations", type=int, default=10, help="of UDPipe's parser; 0: its own number")
     options.add_argument("--set", action="append", default=[], metavar="PART.NAME=VALUE", help="ours")
     options.add_argument(
+        "--share",
+        type=int,
+        default=1,
+        metavar="N",
+        help="all learn from every Nth document of the training file",
+    )
+    options.add_argument(
         "--models", type=Path, metavar="DIR", help="keeps models of peers, and uses them again"
     )
     options = options.parse_args()
@@ -50,10 +57,14 @@ def main() -> None:
 def compare(options, corpus: Path, folder: Path) -> dict[str, list[dict]]:
     gold, text = corpus / f"{options.part}.conllu", folder / "raw.txt"
     raw_text(gold, text)
+    training = corpus / "train.conllu"
+    if options.share > 1:
+        training = every_nth_document(training, options.share, folder / "train.conllu")
     tables: dict[str, list[dict]] = {"training": [], **{given: [] for given in GIVEN}}
-    for system, train, parse in contestants(options, corpus):
+    for system, train, parse in contestants(options, training, corpus / "dev.conllu"):
         kept = options.models if options.models and system != "marginalia" else folder
-        model = kept / f"{corpus.name} {system}.model"
+        share = f" 1-{options.share}" if options.share > 1 else ""
+        model = kept / f"{corpus.name}{share} {system}.model"
         try:
             tables["training"].append(trained(system, train, model))
         except CommandFailed as failure:
@@ -78,8 +89,7 @@ def trained(system: str, train: list, model: Path) -> dict:
     return row
 
 
-def contestants(options, corpus: Path):
-    train, dev = corpus / "train.conllu", corpus / "dev.conllu"
+def contestants(options, train: Path, dev: Path):
     if systems.use_ours(options):
         settings = [word for one in options.set for word in ("--set", one)]
         command = [*MARGINALIA, "train", train, "--dev", dev, "--task", "ud", "-q", *settings, "-o"]
@@ -121,6 +131,12 @@ def scored(system: str, command: list, gold: Path, folder: Path) -> dict:
     report = json.loads(judged.stdout)
     scores = {name: (report["metrics"].get(name) or {}).get("f1") for name in SHOWN}
     return {"system": system, **scores, "words/s": report["words"] / run.cpu, "peak MB": run.peak_mb}
+
+
+def every_nth_document(train: Path, n: int, target: Path) -> Path:
+    documents = ["# newdoc" + part for part in train.read_text(encoding="utf-8").split("# newdoc")[1:]]
+    target.write_text("".join(documents[::n]), encoding="utf-8")
+    return target
 
 
 def raw_text(gold: Path, target: Path) -> None:
