@@ -49,13 +49,13 @@ GRIDS = {
 }
 SPEEDS = {
     "plain AdaBoost": PLAIN,
-    "AdaBoost.DF": {"rules-per-round": 1, "width": 0},
-    "F-dist": {"distribution": "frequency"},
-    "W-dist": {},
+    "AdaBoost.DF": {"rules-per-round": 1, "width": 0, "buckets": 100},
+    "F-dist": {"distribution": "frequency", "buckets": 100},
+    "W-dist": {"buckets": 100},
 }
 BINARY = {
     "svm": ("svm", {"C": 1.0}),
-    "rules": ("rules", {"rules": 5000, "buckets": 20, "smoothing": 0.1}),
+    "rules": ("rules", {"rules": 15_000, "buckets": 50, "frequency": 2}),  # chosen on other tokens
 }
 QUESTIONS = 20_000  # tokens to answer for
 AFFIXES = HERE / "templates" / "chunking-atoms.txt"
