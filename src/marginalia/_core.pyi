@@ -2280,7 +2280,7 @@ class RuleLearner:
         rules_per_round: int = 10,
         width: int = 10,
         size: int = 2,
-        buckets: int = 1000,
+        buckets: int = 100,
         by_weight: bool = True,
         smoothing: float = 1.0,
         tolerance: float = 0.0,

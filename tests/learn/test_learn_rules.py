@@ -255,6 +255,12 @@ def test_single_items() -> None:
     assert math.fsum(r.difference for r in found.reasons) == pytest.approx(best[0].score - best[1].score)
 
 
+def test_items_with_attributes_of_their_own() -> None:
+    pairs = [(["a", "b"], "T"), (["b", "c"], "F"), (["a"], "T"), (["c"], "F")] * 3
+    model = mg.train(pairs, structure="single", learner="rules", rules=20)
+    assert model.predict([attributes for attributes, _ in pairs]) == [label for _, label in pairs]
+
+
 def test_rules_can_be_changed_by_hand(toys: Toys, features: str) -> None:
     data = records(toys, 25)
     model = mg.train(data, features=features, **SMALL)

@@ -142,6 +142,16 @@ def test_words_of_a_dictionary_win_however_long_they_are(folder: Path, structure
     assert model.with_dictionary({word: ""}).to_bytes() == model.to_bytes()
 
 
+def test_a_soft_dictionary_is_a_list_of_words(folder: Path) -> None:
+    """Phrases alone, in training and in use: others can take their place."""
+    known = dict.fromkeys(WORDS, "")
+    how = {"task": "segmentation", "passes": 4, "dictionary_dropout": 0.3}
+    model = mg.train(folder / "train.txt", dictionary=known, **how)
+    found = [words_of(model.with_dictionary(words, mode="soft").tag(list("天地玄黄"))) for words in (
+        {"天地": "", "玄黄": ""}, {"天": "", "地玄": "", "黄": ""})]  # fmt: skip
+    assert found == [["天地", "玄黄"], ["天", "地玄", "黄"]]
+
+
 @settings(max_examples=60, deadline=None)
 @given(
     text=st.text("我爱北京大学生的", min_size=1, max_size=12),

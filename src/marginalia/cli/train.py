@@ -76,7 +76,7 @@ def add_parser(verbs: Verbs) -> None:
     parser.add_argument(
         "--learner",
         metavar="NAME",
-        help="perceptron, margin, nonlocal, pa, arow, maxent, crf or rank-boost (default: perceptron)",
+        help="perceptron, margin, nonlocal, pa, arow, maxent, crf, rules or rank-boost (default: perceptron)",
     )
     parser.add_argument(
         "--global-features", metavar="NAME|FILE", help="nonlocal: a set or a file (default: nonlocal)"

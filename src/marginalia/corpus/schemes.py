@@ -114,6 +114,10 @@ def scheme_named(name: str) -> Scheme:
     return known
 
 
+UNTYPED = "word"
+"""What a span is called if spans have no types."""
+
+
 def split_label(label: str) -> tuple[str, str]:
     """Prefix and type of a label; the type of a bare prefix is empty."""
     prefix, _, type_ = label.partition("-")

@@ -12,7 +12,8 @@ import numpy as np
 from marginalia import _core
 from marginalia.config import suggestion
 from marginalia.corpus.blocks import Block
-from marginalia.decode.constraints import UNTYPED, At, Names
+from marginalia.corpus.schemes import UNTYPED
+from marginalia.decode.constraints import At, Names
 from marginalia.errors import SettingsError
 from marginalia.model import SavedModel
 
@@ -109,7 +110,7 @@ def with_soft(saved: SavedModel, soft: ResolvedDictionaries) -> SavedModel:
         )
     dictionary = soft.united
     for label in dictionary.labels:
-        if label not in program.lists:
+        if (label or UNTYPED) not in program.lists:
             raise dictionary.place_of(label).error(
                 f"found the label '{label}', for which the model has no list. "
                 f"{suggestion(label, list(program.lists))}"
