@@ -32,7 +32,7 @@ from unlabelled import sentences_of, split
 CHILD = HERE / "peers" / "rules.py"
 COLUMNS = "word pos chunk"
 ATOMS = "iwakura-chunking"
-PAPER = {"encode": "IOE2", "order": 2}
+PAPER = {"encode": "IOE2", "order": 2, "buckets": 1000}
 BEST = {**PAPER, "buckets": 100, "frequency": 3, "rules": 7500, "look": 1500}
 CANDIDATES = "rules, candidates"
 CHUNKS = {"rules": {**BEST, "size": 3, "width": 50}, CANDIDATES: BEST}  # chosen on the last tenth
