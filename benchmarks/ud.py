@@ -21,7 +21,7 @@ SHOWN = (
     *("Tokens", "Sentences", "Words", "UPOS", "XPOS", "UFeats", "AllTags", "Lemmas"),
     *("UAS", "LAS", "CLAS", "MLAS", "BLEX"),
 )
-GIVEN = {"raw": "", "tokens": "tokens", "tags": "tokens,tags"}
+GIVEN = {"raw": "", "tokens": "tokens", "tags": "tokens,tags,lemmas"}
 MARGINALIA = [sys.executable, "-m", "marginalia"]
 UDPIPE = [sys.executable, HERE / "peers" / "udpipe_ud.py"]
 SPACY = [sys.executable, HERE / "peers" / "spacy_ud.py"]
@@ -32,6 +32,7 @@ def main() -> None:
     options.add_argument("--treebanks", nargs="+", choices=TREEBANKS, default=["en"])
     options.add_argument("--part", choices=("dev", "test"), default="dev", help="what is scored")
     options.add_argument("--iterations", type=int, default=10, help="of UDPipe's parser; 0: its own number")
+    options.add_argument("--steps", type=int, default=0, help="of spaCy at most; 0: while it gets better")
     options.add_argument("--set", action="append", default=[], metavar="PART.NAME=VALUE", help="ours")
     options.add_argument(
         "--share",
@@ -102,7 +103,7 @@ def contestants(options, train: Path, dev: Path):
     else:
         print("UDPipe 1 is not installed (pip install ufal.udpipe): left out", file=sys.stderr)
     if importlib.util.find_spec("spacy"):
-        yield "spacy", [*SPACY, "train", train, dev], spacy
+        yield "spacy", [*SPACY, "train", "--steps", options.steps, train, dev], spacy
     else:
         print("spaCy is not installed (pip install spacy): left out", file=sys.stderr)
 

@@ -23,7 +23,8 @@ def train(options: argparse.Namespace) -> None:
     config = folder / "config.cfg"
     run("init", "config", config, "--lang", "xx", "--pipeline", ",".join(CONFIG), "--optimize", "efficiency")
     paths = ("--paths.train", folder / "train.spacy", "--paths.dev", folder / "dev.spacy")
-    run("train", config, "--output", folder / "models", *paths)
+    most = ("--training.max_steps", options.steps) if options.steps else ()
+    run("train", config, "--output", folder / "models", *paths, *most)
     (folder / "models" / "model-best").rename(options.model)
     shutil.rmtree(folder)
 
@@ -78,6 +79,7 @@ def main() -> None:
     training = verbs.add_parser("train")
     for name in ("train", "dev", "model"):
         training.add_argument(name, type=Path)
+    training.add_argument("--steps", type=int, default=0, help="at most (default: while it gets better)")
     training.set_defaults(run=train)
     parsing = verbs.add_parser("parse")
     for name in ("model", "input", "output"):

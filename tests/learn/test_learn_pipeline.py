@@ -386,6 +386,7 @@ def test_text_without_blanks_is_cut_by_characters_and_known_tokens() -> None:
         text += "\n".join(rows) + "\n\n"
     made = train_pipeline(document(text), parts=["tokens", "tags"])
     assert "図書館" in made.bundle.tables["tokens"]
+    assert set(made.bundle.parts["tokens"].labels) == {"S1", "S", "B1", "B", "I2", "I."}
     parsed = made.parse("猫が図書館で本を読む。犬が走る。")
     assert [[w.form for w in s] for s in parsed] == [
         ["猫", "が", "図書館", "で", "本", "を", "読む", "。"],

@@ -32,6 +32,7 @@ SETS = (
     "words",
     "words-tags",
     "ud-characters",
+    "ud-unspaced",
     "ud-multiword",
     "ud-supertags",
     "ud-tags",

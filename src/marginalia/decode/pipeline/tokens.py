@@ -1,6 +1,7 @@
 """Tokens and sentences of raw text: a chain over characters.
 
-A character is labelled S (a sentence begins with it), B (a token does), I (inside a token) or O (outside).
+A character is labelled S (a sentence begins with it), B (a token does), I (inside a token) or O (outside);
+what a label says besides of the place in the token helps learning alone.
 Whatever the labels are, each character that is not white space belongs to exactly one token.
 """
 
@@ -34,9 +35,9 @@ class TokenFinder(LabelPart):
 
     def __init__(self, saved: SavedModel, breaks: bool = False, known: Sequence[str] = ()) -> None:
         super().__init__(TOKENS, saved)
-        if not LABELS.issuperset(saved.labels):
+        if not LABELS.issuperset(label[:1] for label in saved.labels):
             raise ModelError("the part 'tokens' has labels that are none of characters.")
-        self._codes = np.array([ord(label) for label in saved.labels], np.uint8)
+        self._codes = np.array([ord(label[0]) for label in saved.labels], np.uint8)
         self._breaks, self._known = breaks, frozenset(known)
         self._names = (*COLUMNS, *LEXICON_COLUMNS) if known else COLUMNS
 

@@ -26,15 +26,22 @@ _LONGEST = 2000  # characters of an example: longer paragraphs are cut where sen
 Columns = dict[str, list[str]]
 
 
-def character_labels(document: Document) -> list[str]:
-    """The label of each character of a document's text."""
+def character_labels(document: Document, places: bool = False) -> list[str]:
+    """The label of each character of a document's text, with its place in the token if there are no blanks
+    that tell."""
     labels = [OUTSIDE] * len(document.text)
     for sentence in document.sentences:
         for number, token in enumerate(sentence.tokens):
-            labels[token.start : token.end] = [INSIDE] * (token.end - token.start)
-            if token.end > token.start:
-                labels[token.start] = BEGIN if number else SENTENCE
+            size = token.end - token.start
+            for at in range(size):
+                own = INSIDE if at else BEGIN if number else SENTENCE
+                labels[token.start + at] = own + _place(at, size) if places else own
     return labels
+
+
+def _place(at: int, size: int) -> str:
+    """Of a token's characters: the only one, the last, the second of three and more."""
+    return "1" if size == 1 else "." if at == size - 1 else "2" if at == 1 else ""
 
 
 def has_breaks(document: Document) -> bool:
@@ -61,7 +68,7 @@ def character_examples(
     document: Document, breaks: bool, lexicon: Set[str] = frozenset()
 ) -> Iterator[Sentence]:
     """Paragraphs, or stretches of them, as sentences of characters."""
-    text, labels = document.text, character_labels(document)
+    text, labels = document.text, character_labels(document, places=bool(lexicon))
     begins = [sentence.start for sentence in document.sentences]
     for start, end in paragraph_spans(text):
         for first, last in _stretches(start, end, begins):

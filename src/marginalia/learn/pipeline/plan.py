@@ -27,6 +27,7 @@ from marginalia.model.shrinking import BITS
 
 MOST_JOINT = 160  # labels of parts of speech and other tags that are learned as one
 _MOST_EDGES = 640  # labels that are learned with transitions
+UNSPACED = "tokens without spaces"  # the recipe of tokens where known ones tell more than blanks
 
 
 @dataclass(frozen=True)
@@ -48,10 +49,16 @@ class PartRecipe:
 _LABELS = {"scheme": "none", "patience": 0}
 RECIPES: dict[str, PartRecipe] = {
     TOKENS: PartRecipe("ud-characters", "arow", settings={"passes": 8, "r": 10.0, **_LABELS}, keep=250_000),
+    UNSPACED: PartRecipe(
+        "ud-unspaced",
+        "arow",
+        settings={"passes": 12, "r": 10.0, "dropout": "values:0.1", **_LABELS},
+        keep=250_000,
+    ),
     MULTIWORD: PartRecipe("ud-multiword", "arow", settings={"passes": 6, **_LABELS}),
     TAGS: PartRecipe(
         "ud-tags",
-        settings={"passes": 8, "cutoff": 2, "dropout": "values:0.1", "shuffle-average": 4, **_LABELS},
+        settings={"passes": 14, "cutoff": 2, "dropout": "values:0.1", "shuffle-average": 4, **_LABELS},
         light={"passes": 5, "shuffle-average": 1},
         keep=2_300_000,
     ),
@@ -82,7 +89,7 @@ PRESETS: dict[str, dict[str, Any]] = {
     },
     "balanced": {},
     "best": {
-        "tags.passes": 10,
+        "tags.passes": 20,
         "tags.keep": 0,
         "supertags.keep": 0,
         "parser.tree-beam": 32,
@@ -104,11 +111,17 @@ def part_recipe(name: str) -> PartRecipe:
 
 
 def recipe_for(
-    name: str, seed: int, given: Mapping[str, Mapping[str, Any]], *, light: bool = False, labels: int = 0
+    name: str,
+    seed: int,
+    given: Mapping[str, Mapping[str, Any]],
+    *,
+    light: bool = False,
+    labels: int = 0,
+    unspaced: bool = False,
 ) -> Recipe:
     """The recipe of a part with the settings that a user gave for it; with very many `labels` it has no
-    transitions."""
-    own = part_recipe(name)
+    transitions. That of tokens is another one for `unspaced` text."""
+    own = RECIPES[UNSPACED] if unspaced else part_recipe(name)
     settings = {"names": False} | own.settings | dict(given.get(name, {})) | (own.light if light else {})
     settings = {key: value for key, value in settings.items() if key not in _KEPT}
     learner = str(settings.pop("learner", own.learner))

@@ -350,7 +350,8 @@ class PipelineTraining:
 
     def _recipe(self, name: str, data: Records, label: str, light: bool = False) -> Recipe:
         labels = len({value for sentence in data for value in sentence.columns[label]})
-        return recipe_for(name, self._seed, self._given, light=light, labels=labels)
+        unspaced = name == TOKENS and TOKENS in self._tables
+        return recipe_for(name, self._seed, self._given, light=light, labels=labels, unspaced=unspaced)
 
     def _run(self, name: str, data: Records, dev: Records | None, label: str) -> Iterator[PartProgress]:
         """Train a part and keep it."""
