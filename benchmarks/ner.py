@@ -120,8 +120,22 @@ TABLE_5 = ("averaged perceptron", MARGIN_NAME, "CRF", "proposed", RICH_NAME, "re
 
 def main() -> None:
     options = parser(__doc__)
-    options.add_argument("--only", nargs="+", default=[], metavar="NAME", help="rows to run")
-    options.add_argument("--cases", nargs="+", choices=TITLES, default=["conll", "long"])
+    names = [row.name for row in ROWS]
+    options.add_argument(
+        "--only",
+        nargs="+",
+        default=[],
+        choices=names,
+        metavar="NAME",
+        help="rows to run: " + "; ".join(names),
+    )
+    options.add_argument(
+        "--cases",
+        nargs="+",
+        choices=TITLES,
+        default=["conll", "long"],
+        help="conll: tables 2, 3 and 6; tags: table 5; grid: other values of C; long: long documents",
+    )
     options.add_argument(
         "--grid", nargs="+", type=float, default=GRID, metavar="C", help="case grid: values of C"
     )

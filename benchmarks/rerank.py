@@ -52,7 +52,14 @@ HELD_OUT = 10  # one in so many documents of the end of the training file
 def main() -> None:
     options = parser(__doc__)
     options.add_argument("--cases", nargs="+", choices=CASES, default=list(CASES))
-    options.add_argument("--only", nargs="+", default=[], metavar="NAME", help="re-rankers to run")
+    options.add_argument(
+        "--only",
+        nargs="+",
+        default=[],
+        choices=RERANKERS,
+        metavar="NAME",
+        help="re-rankers to run: " + "; ".join(RERANKERS),
+    )
     options = options.parse_args()
     if not use_ours(options):
         return

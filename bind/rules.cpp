@@ -174,7 +174,7 @@ void bind_learner(nb::module_& m) {
             const RuleOptions options{rules_per_round, width, size, buckets, by_weight, smoothing, tolerance};
             new (self) RuleLearner(samples, label, options);
           },
-          "samples"_a, "label"_a, "rules_per_round"_a = 10, "width"_a = 10, "size"_a = 2, "buckets"_a = 1000,
+          "samples"_a, "label"_a, "rules_per_round"_a = 10, "width"_a = 10, "size"_a = 2, "buckets"_a = 100,
           "by_weight"_a = true, "smoothing"_a = 1.0, "tolerance"_a = 0.0, nb::keep_alive<1, 2>())
       .def("run", &RuleLearner::run, "rounds"_a, "most"_a, nb::call_guard<nb::gil_scoped_release>(),
            "So many rounds, or until there are `most` rules; the number of rules.")

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/ranked_text.hpp"
+#include "base/segmented.hpp"
 #include "bind.hpp"
 #include "items.hpp"
 #include "table_state.hpp"
@@ -65,6 +66,17 @@ TokenTable parse_items(nb::bytes data, std::uint32_t first_line) {
     std::string copy(data.c_str(), data.size());
     nb::gil_scoped_release unlocked;
     return marginalia::parse_items(std::move(copy), first_line);
+  } catch (const marginalia::ParseError& error) {
+    raise_located(error);
+  }
+}
+
+TokenTable parse_segmented(nb::bytes data, std::uint32_t first_line, std::uint32_t first_document,
+                           bool blank_lines, const std::string& tag_separator) {
+  try {
+    const std::string copy(data.c_str(), data.size());
+    nb::gil_scoped_release unlocked;
+    return marginalia::parse_segmented(copy, {first_line, first_document, blank_lines, tag_separator});
   } catch (const marginalia::ParseError& error) {
     raise_located(error);
   }
@@ -191,6 +203,16 @@ nb::bytes replaced(const TokenTable& table, std::uint32_t column, const std::vec
   return nb::bytes(out.data(), out.size());
 }
 
+nb::bytes render_segmented(const TokenTable& table, const marginalia::SchemeLabels& labels, const Ids& ids,
+                           const std::vector<std::string>& tags) {
+  std::string out;
+  {
+    nb::gil_scoped_release unlocked;
+    out = marginalia::render_segmented(table, labels, {ids.data(), ids.size()}, tags);
+  }
+  return nb::bytes(out.data(), out.size());
+}
+
 }  // namespace
 
 void bind_table(nb::module_& m) {
@@ -233,6 +255,10 @@ void bind_table(nb::module_& m) {
            "probabilities [ranks, units], numbers [ranks, tokens, width], first tokens of units.")
       .def("replace_column", &replaced, "column"_a, "labels"_a, "ids"_a.noconvert(),
            "The text with other values in a column.")
+      .def("render_segmented", &render_segmented, "labels"_a, "ids"_a.noconvert(), "tags"_a,
+           "The characters in the first column with blanks between the words that labels[ids] spell, and "
+           "behind "
+           "each what is the tag of its first label.")
       .def_prop_ro(
           "has_attributes", [](const TokenTable& t) { return t.items != nullptr; },
           "Whether tokens have explicit attributes.")
@@ -258,6 +284,9 @@ void bind_table(nb::module_& m) {
         "Read a column file; raises ValueError(message, line, column).");
   m.def("parse_items", &parse_items, "text"_a, nb::kw_only(), "first_line"_a = 1,
         "Read an item file of CRFsuite; raises ValueError(message, line, column).");
+  m.def("parse_segmented", &parse_segmented, "text"_a, nb::kw_only(), "first_line"_a = 1,
+        "first_document"_a = 0, "blank_lines"_a = false, "tag_separator"_a = "",
+        "Read words between blanks as characters with labels; raises ValueError(message, line, column).");
   m.def(
       "from_columns", &from_columns, "columns"_a, "lengths"_a, "documents"_a = std::vector<std::uint32_t>(),
       "items"_a = nb::none(),

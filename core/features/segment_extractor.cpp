@@ -220,38 +220,55 @@ Hashed SegmentExtractor::one_whole(std::uint32_t source, const SegmentValues& x,
   return std::binary_search(x.matches.begin(), x.matches.end(), wanted) ? one : kAbsent;
 }
 
-void SegmentExtractor::begin_wholes(const SegmentValues& x, std::size_t begin,
-                                    std::vector<Hashed>& wholes) const {
-  for (std::size_t k = 0; k < wholes_.size(); ++k) {
-    const std::uint32_t source = wholes_[k];
-    const bool listed = sources_[source].kind == Source::Kind::list;
-    wholes[k] = listed ? one_whole(source, x, begin, begin) : x.grid[begin * sources_.size() + source];
-  }
-}
-
-void SegmentExtractor::extend_wholes(const SegmentValues& x, std::size_t begin, std::size_t last,
-                                     std::vector<Hashed>& wholes) const {
+void SegmentExtractor::read_whole(const SegmentValues& x, std::size_t begin, std::size_t last,
+                                  Hashed* whole) const {
   static const Hashed blank = hash_of(" ");
   for (std::size_t k = 0; k < wholes_.size(); ++k) {
     const std::uint32_t source = wholes_[k];
-    if (sources_[source].kind == Source::Kind::list) {
-      wholes[k] = one_whole(source, x, begin, last);
-      continue;
-    }
     const Hashed& value = x.grid[last * sources_.size() + source];
-    wholes[k] = value.absent() || wholes[k].absent() ? kAbsent : joined(joined(wholes[k], blank), value);
+    if (sources_[source].kind == Source::Kind::list)
+      whole[k] = one_whole(source, x, begin, last);
+    else if (last == begin)
+      whole[k] = value;
+    else
+      whole[k] = value.absent() || whole[k].absent() ? kAbsent : joined(joined(whole[k], blank), value);
   }
 }
 
 void SegmentExtractor::read_wholes(const SegmentValues& x, std::size_t begin, std::size_t most,
                                    std::vector<Hashed>& out) const {
-  out.clear();
-  std::vector<Hashed> wholes(wholes_.size());
-  begin_wholes(x, begin, wholes);
-  const std::size_t end = std::min(x.length, begin + most);
-  for (std::size_t last = begin; last < end; ++last) {
-    if (last > begin) extend_wholes(x, begin, last, wholes);
-    out.insert(out.end(), wholes.begin(), wholes.end());
+  const std::size_t count = std::min(x.length - begin, most), width = wholes_.size();
+  out.resize(count * width);
+  for (std::size_t n = 0; n < count; ++n) {
+    if (n > 0) std::copy_n(out.data() + (n - 1) * width, width, out.data() + n * width);
+    read_whole(x, begin, begin + n, out.data() + n * width);
+  }
+}
+
+void SegmentExtractor::hash_own(std::uint32_t i, const SegmentValues& x, std::size_t begin,
+                                Scratch& scratch) const {
+  const Compiled& t = compiled_[i];
+  std::vector<Lead>& names = scratch.names;
+  std::fill(names.begin(), names.end(), scratch.leads[i]);
+  const auto go_on = [&](auto&& value_of) {
+    for (std::size_t n = 0; n < names.size(); ++n) {
+      const Hashed& value = value_of(n);
+      names[n].hash = add(multiply(names[n].hash, value.power), value.hash);
+      names[n].present = names[n].present && !value.absent();
+    }
+  };
+  for (std::size_t k = t.lead; k < t.steps.size(); ++k) {
+    const Step& step = t.steps[k];
+    if (step.anchor == Anchor::whole)
+      go_on([&](std::size_t n) -> const Hashed& { return scratch.wholes[n * wholes_.size() + step.source]; });
+    else if (step.anchor == Anchor::length)
+      go_on(
+          [&](std::size_t n) -> const Hashed& { return step.lengths[std::min(n, step.lengths.size() - 1)]; });
+    else
+      go_on([&](std::size_t n) -> const Hashed& {
+        return value_at(step, x, {begin, begin + n, begin, false, nullptr});
+      });
+    if (step.has_literal) go_on([&](std::size_t) -> const Hashed& { return step.literal; });
   }
 }
 

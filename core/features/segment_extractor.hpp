@@ -153,13 +153,13 @@ class SegmentExtractor {
   // Memory that is kept from call to call.
   class Scratch {
    public:
-    explicit Scratch(const SegmentExtractor& extractor)
-        : leads(extractor.compiled_.size()), wholes(extractor.wholes_.size()) {}
+    explicit Scratch(const SegmentExtractor& extractor) : leads(extractor.compiled_.size()) {}
 
    private:
     friend class SegmentExtractor;
     std::vector<Lead> leads;
     std::vector<Hashed> wholes;
+    std::vector<Lead> names;  // of segments that begin at a token, by length
   };
 
   // The features of all segments at once. Each of the following calls f(part, a, b, key), with a value behind
@@ -171,7 +171,7 @@ class SegmentExtractor {
   template <class F>
   void for_lengths(std::size_t most, F&& f) const;
   // own and grow (a: first token, b: last token) of the segments of at most `most` tokens that begin at a
-  // token, short ones first;
+  // token: own ones template by template, short segments first, then those that grow, short ones first;
   template <class F>
   void for_begin(const SegmentValues& x, std::size_t begin, std::size_t most, Scratch& scratch, F&& f) const;
   // shrink (a: first token, b: last token) of the segments that end at a token and begin at `from` or later,
@@ -195,13 +195,14 @@ class SegmentExtractor {
   void for_leave(const SegmentValues& x, const Whole& previous, std::size_t begin, std::vector<Lead>& leads,
                  F&& f) const;
   // How the names of the features of a segment and the one before end behind their leads, whatever the latter
-  // is: `pairs()` of them.
+  // is: `pairs()` of them, each of which has a place for all of `count` segments, of which this is number n.
   std::size_t pairs() const { return of(Part::pair).size(); }
-  void read_tails(const SegmentValues& x, const Whole& segment, Hashed* tails) const;
-  // Calls f(key) for those features.
-  template <class F>
-  void for_pair(const SegmentValues& x, const Whole& previous, const std::vector<Lead>& leads,
-                const Whole& segment, const Hashed* tails, F&& f) const;
+  void read_tails(const SegmentValues& x, const Whole& segment, std::size_t n, std::size_t count,
+                  Hashed* tails) const;
+  // Calls f(n, key) for those features of all segments; segment(n): number n.
+  template <class Segment, class F>
+  void for_pairs(const SegmentValues& x, const Whole& previous, const std::vector<Lead>& leads,
+                 std::size_t count, Segment&& segment, const Hashed* tails, F&& f) const;
   // Calls f(key) for the features of a segment that have weights at the type of the one before.
   template <class F>
   void for_before(const SegmentValues& x, const Whole& segment, F&& f) const;
@@ -279,9 +280,8 @@ class SegmentExtractor {
   static void check_neighbours(const SegmentTemplate& t, bool before);
   std::uint32_t span_of(std::uint32_t tokens);
   Hashed one_whole(std::uint32_t source, const SegmentValues& x, std::size_t begin, std::size_t last) const;
-  void begin_wholes(const SegmentValues& x, std::size_t begin, std::vector<Hashed>& wholes) const;
-  void extend_wholes(const SegmentValues& x, std::size_t begin, std::size_t last,
-                     std::vector<Hashed>& wholes) const;
+  // From the whole values of the segment without its last token, if it has another one.
+  void read_whole(const SegmentValues& x, std::size_t begin, std::size_t last, Hashed* whole) const;
   Inner inner_of(const Compiled& t, std::size_t begin, std::size_t last) const;
   // The token inside that is new when a segment grows to `last`.
   std::size_t arriving(const Compiled& t, std::size_t last) const {
@@ -349,6 +349,9 @@ class SegmentExtractor {
                std::uint64_t hash, F&& f) const {
     if (hash_steps(t, from, t.steps.size(), x, at, hash)) f(key_of(hash, false));
   }
+  // The names of a template without a token inside, of the first `scratch.names.size()` segments that begin
+  // at a token, step by step: what a step looks at is asked once for all segments.
+  void hash_own(std::uint32_t i, const SegmentValues& x, std::size_t begin, Scratch& scratch) const;
   template <class F>
   void own_features(const Compiled& t, const SegmentValues& x, const Place& place, std::uint64_t hash,
                     F&& f) const;

@@ -10,8 +10,7 @@ namespace marginalia {
 template <class F>
 void SegmentExtractor::for_segment(const SegmentValues& x, std::size_t begin, std::size_t last, F&& f) const {
   std::vector<Hashed> wholes(wholes_.size());
-  begin_wholes(x, begin, wholes);
-  for (std::size_t t = begin + 1; t <= last; ++t) extend_wholes(x, begin, t, wholes);
+  for (std::size_t t = begin; t <= last; ++t) read_whole(x, begin, t, wholes.data());
   for (std::uint32_t i = 0; i < compiled_.size(); ++i) {
     const Compiled& t = compiled_[i];
     if (is_of_neighbours(t.part)) continue;
@@ -68,34 +67,41 @@ void SegmentExtractor::for_begin(const SegmentValues& x, std::size_t begin, std:
                                  Scratch& scratch, F&& f) const {
   for (const Part part : {Part::own, Part::grow})
     for (const std::uint32_t i : of(part)) take_lead(i, x, {begin, begin, 0, false, nullptr}, scratch);
-  begin_wholes(x, begin, scratch.wholes);
-  const std::size_t end = std::min(x.length, begin + most);
-  for (std::size_t last = begin; last < end; ++last) {
-    if (last > begin) extend_wholes(x, begin, last, scratch.wholes);
-    const Hashed* wholes = scratch.wholes.data();
-    const auto own = [&](std::uint64_t key) { f(Part::own, begin, last, key); };
-    for (const std::uint32_t i : of(Part::own))
-      if (scratch.leads[i].present)
-        own_features(compiled_[i], x, {begin, last, begin, false, wholes}, scratch.leads[i].hash, own);
+  read_wholes(x, begin, most, scratch.wholes);
+  const std::size_t count = std::min(x.length - begin, most);
+  scratch.names.resize(count);
+  const auto place_of = [&](std::size_t n, bool none) {
+    return Place{begin, begin + n, begin, none, scratch.wholes.data() + n * wholes_.size()};
+  };
+  const auto own = [&](std::size_t n) {
+    return [&f, begin, n](std::uint64_t key) { f(Part::own, begin, begin + n, key); };
+  };
+  for (const std::uint32_t i : of(Part::own)) {
+    if (!scratch.leads[i].present) continue;
+    if (compiled_[i].inner != Anchor::none) {
+      for (std::size_t n = 0; n < count; ++n)
+        own_features(compiled_[i], x, place_of(n, false), scratch.leads[i].hash, own(n));
+      continue;
+    }
+    hash_own(i, x, begin, scratch);
+    for (std::size_t n = 0; n < count; ++n)
+      if (scratch.names[n].present) own(n)(key_of(scratch.names[n].hash, false));
+  }
+  for (std::size_t n = 0; n < std::min<std::size_t>(count, 2); ++n)
+    for (const std::uint32_t i : without_inside_)
+      feature(compiled_[i], x, place_of(n, true), 0, compiled_[i].head.hash, own(n));
+  for (std::size_t last = begin; last < begin + count; ++last)
     for (const std::uint32_t i : of(Part::grow)) {
       const Compiled& c = compiled_[i];
       if (!scratch.leads[i].present || last - begin < spans_[c.span]) continue;
       feature(c, x, {begin, last, arriving(c, last), false, nullptr}, c.lead, scratch.leads[i].hash,
               [&](std::uint64_t key) { f(Part::grow, begin, last, key); });
     }
-    if (last - begin > 1) continue;
-    for (const std::uint32_t i : without_inside_)
-      feature(compiled_[i], x, {begin, last, begin, true, wholes}, 0, compiled_[i].head.hash, own);
-  }
 }
 
 template <class F>
 void SegmentExtractor::own_features(const Compiled& t, const SegmentValues& x, const Place& place,
                                     std::uint64_t hash, F&& f) const {
-  if (t.inner == Anchor::none) {
-    feature(t, x, place, t.lead, hash, f);
-    return;
-  }
   const Inner inner = inner_of(t, place.begin, place.last);
   if (inner.first >= inner.end || !hash_steps(t, t.lead, t.ends_lead, x, place, hash)) return;
   for (std::size_t k = inner.first; k < inner.end; ++k)

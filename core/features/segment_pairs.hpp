@@ -36,26 +36,32 @@ void SegmentExtractor::for_leave(const SegmentValues& x, const Whole& previous, 
   }
 }
 
-inline void SegmentExtractor::read_tails(const SegmentValues& x, const Whole& segment, Hashed* tails) const {
+inline void SegmentExtractor::read_tails(const SegmentValues& x, const Whole& segment, std::size_t n,
+                                         std::size_t count, Hashed* tails) const {
   const Place place{segment.begin, segment.last, segment.begin, false, segment.values};
   const std::vector<std::uint32_t>& templates = of(Part::pair);
   for (std::size_t k = 0; k < templates.size(); ++k)
-    if (compiled_[templates[k]].has_tail) tails[k] = hashed_steps(compiled_[templates[k]], x, place);
+    if (compiled_[templates[k]].has_tail)
+      tails[k * count + n] = hashed_steps(compiled_[templates[k]], x, place);
 }
 
-template <class F>
-void SegmentExtractor::for_pair(const SegmentValues& x, const Whole& previous, const std::vector<Lead>& leads,
-                                const Whole& segment, const Hashed* tails, F&& f) const {
+template <class Segment, class F>
+void SegmentExtractor::for_pairs(const SegmentValues& x, const Whole& previous,
+                                 const std::vector<Lead>& leads, std::size_t count, Segment&& segment,
+                                 const Hashed* tails, F&& f) const {
   const std::vector<std::uint32_t>& templates = of(Part::pair);
-  for (std::size_t k = 0; k < templates.size(); ++k) {
+  for (std::size_t k = 0; k < templates.size(); ++k, tails += count) {
     if (!leads[k].present) continue;
     const Compiled& t = compiled_[templates[k]];
-    if (!t.has_tail) {
-      const Place place{segment.begin,  segment.last,   segment.begin,  false,
-                        segment.values, previous.begin, previous.values};
-      feature(t, x, place, t.lead, leads[k].hash, f);
-    } else if (!tails[k].absent()) {
-      f(key_of(add(multiply(leads[k].hash, tails[k].power), tails[k].hash), false));
+    const std::uint64_t lead = leads[k].hash;
+    for (std::size_t n = 0; n < count; ++n) {
+      if (!t.has_tail) {
+        const Whole one = segment(n);
+        const Place place{one.begin, one.last, one.begin, false, one.values, previous.begin, previous.values};
+        feature(t, x, place, t.lead, lead, [&](std::uint64_t key) { f(n, key); });
+      } else if (!tails[n].absent()) {
+        f(n, key_of(add(multiply(lead, tails[n].power), tails[n].hash), false));
+      }
     }
   }
 }

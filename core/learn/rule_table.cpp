@@ -60,9 +60,14 @@ RuleTable::Place RuleTable::place_of(std::span<const std::uint32_t> atoms) {
   place->second.row = index_.find_or_add(key, Scope::node, added);
   if (added) index_.add_name(name);
   add(codes, key);
-  arrays_.support.push_back(samples_.count_with(atoms));
+  arrays_.support.push_back(support_of(atoms));
   arrays_.gain.push_back(0.0);
   return place->second;
+}
+
+std::uint32_t RuleTable::support_of(std::span<const std::uint32_t> atoms) {
+  return static_cast<std::uint32_t>(atoms.empty() ? samples_.size()
+                                                  : samples_.samples_with(atoms, space_).size());
 }
 
 void RuleTable::add(const Codes& codes, std::uint64_t key) {

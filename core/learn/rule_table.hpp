@@ -46,6 +46,7 @@ class RuleTable {
 
   Place place_of(std::span<const std::uint32_t> atoms);
   void add(const Codes& codes, std::uint64_t key);
+  std::uint32_t support_of(std::span<const std::uint32_t> atoms);
   std::string text_of(std::uint32_t code) const;
   std::uint64_t key_of_atom(std::uint32_t code) const;
 
@@ -56,6 +57,7 @@ class RuleTable {
   std::map<Codes, Place> places_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, double> sums_;  // by row and label
   Arrays arrays_;
+  std::vector<std::uint32_t> space_;
 };
 
 }  // namespace marginalia

@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/prefetch.hpp"
+
 namespace marginalia {
 
 void RuleSamples::add(const ExampleRows& examples, std::span<const double> sample_weights) {
@@ -87,16 +89,40 @@ void RuleSamples::finish(std::uint32_t least) {
   std::vector<std::uint64_t> next(list_end_.begin(), list_end_.end() - 1);
   for (std::size_t i = 0; i < size(); ++i)
     for (const std::uint32_t atom : atoms_of(i)) samples_[next[atom]++] = static_cast<std::uint32_t>(i);
+  set_bits();
 }
 
-std::uint32_t RuleSamples::count_with(std::span<const std::uint32_t> atoms) const {
-  if (atoms.empty()) return static_cast<std::uint32_t>(size());
-  std::uint32_t count = 0;
-  for (const std::uint32_t i : samples_of(atoms.front())) {
-    const std::span<const std::uint32_t> own = atoms_of(i);
-    count += std::includes(own.begin(), own.end(), atoms.begin(), atoms.end());
+// Atoms are numbered by how many samples they have: the last ones are the frequent ones.
+void RuleSamples::set_bits() {
+  words_ = (size() + 63) / 64;
+  const auto enough = [&](std::uint32_t atom) { return samples_of(atom).size() >= 2 * words_; };
+  first_bits_ = atoms();
+  while (first_bits_ > 0 && enough(first_bits_ - 1)) --first_bits_;
+  bits_.assign((atoms() - first_bits_) * words_, 0);
+  for (std::uint32_t atom = first_bits_; atom < atoms(); ++atom)
+    for (const std::uint32_t i : samples_of(atom))
+      bits_[(atom - first_bits_) * words_ + i / 64] |= std::uint64_t{1} << (i % 64);
+}
+
+bool RuleSamples::has(std::uint32_t i, std::uint32_t atom) const {
+  if (atom >= first_bits_) return (bits_[(atom - first_bits_) * words_ + i / 64] >> (i % 64) & 1) != 0;
+  const std::span<const std::uint32_t> own = atoms_of(i);
+  return std::binary_search(own.begin(), own.end(), atom);
+}
+
+std::span<const std::uint32_t> RuleSamples::samples_with(std::span<const std::uint32_t> atoms,
+                                                         std::vector<std::uint32_t>& space) const {
+  std::span<const std::uint32_t> with = samples_of(atoms.front());  // the rarest has the fewest
+  for (const std::uint32_t atom : atoms.subspan(1)) {
+    space.resize(std::max(space.size(), with.size()));
+    std::size_t kept = 0;
+    for (const std::uint32_t i : with) {
+      space[kept] = i;
+      kept += has(i, atom) ? 1 : 0;
+    }
+    with = std::span(space).first(kept);
   }
-  return count;
+  return with;
 }
 
 // The best candidates, so many at most (0: all); of equal gains smaller sets, then lower atoms first.
@@ -106,6 +132,8 @@ class RuleLearner::Best {
 
   bool full() const { return most_ != 0 && found_.size() == most_; }
   double least() const { return full() ? found_.front().gain : 0.0; }
+  // Of less than this a sum has a root below the least gain, whatever is rounded.
+  double least_sum() const { return least() * least() * (1.0 - 1e-9); }
 
   // A parent with one atom more.
   void offer(double gain, double bound, const Body& parent, std::uint32_t atom) {
@@ -137,6 +165,8 @@ class RuleLearner::Best {
 
 namespace {
 
+constexpr std::size_t kAhead = 8;  // samples whose atoms are fetched early
+
 double gain_of(double plus, double minus) {
   return std::abs(std::sqrt(plus) - std::sqrt(minus));
 }
@@ -151,6 +181,7 @@ RuleLearner::RuleLearner(const RuleSamples& samples, std::uint32_t label, const 
     : samples_(samples), label_(label), options_(options) {
   if (!samples.finished()) throw std::invalid_argument("rules: the samples are not finished");
   double plus = 0.0, minus = 0.0;
+  const auto positive = [&](std::size_t i) { return samples.gold(i) == label; };
   for (std::size_t i = 0; i < samples.size(); ++i) (positive(i) ? plus : minus) += samples.weight(i);
   done_ = plus == 0.0 || minus == 0.0;  // nothing to tell apart
   const double more = done_ ? options.smoothing : 0.0;
@@ -158,7 +189,7 @@ RuleLearner::RuleLearner(const RuleSamples& samples, std::uint32_t label, const 
   const double right = std::exp(-default_), wrong = std::exp(default_);
   weights_.resize(samples.size());
   for (std::size_t i = 0; i < samples.size(); ++i)
-    weights_[i] = samples.weight(i) * (positive(i) ? right : wrong);
+    weights_[i] = samples.weight(i) * (positive(i) ? right : -wrong);
   order_.resize(samples.atoms());
   std::iota(order_.begin(), order_.end(), 0u);
   buckets_ = std::max<std::size_t>(1, std::min<std::size_t>(options.buckets, order_.size()));
@@ -169,7 +200,7 @@ RuleLearner::RuleLearner(const RuleSamples& samples, std::uint32_t label, const 
 void RuleLearner::distribute() {
   std::vector<double> weight(samples_.atoms(), 0.0);
   for (std::uint32_t atom = 0; atom < samples_.atoms(); ++atom)
-    for (const std::uint32_t i : samples_.samples_of(atom)) weight[atom] += weights_[i];
+    for (const std::uint32_t i : samples_.samples_of(atom)) weight[atom] += std::abs(weights_[i]);
   std::sort(order_.begin(), order_.end(), [&](std::uint32_t a, std::uint32_t b) {
     return weight[a] != weight[b] ? weight[a] < weight[b] : a < b;
   });
@@ -195,7 +226,10 @@ void RuleLearner::round(std::size_t most, Space& space) {
 
 RuleLearner::Sums RuleLearner::sums_of(std::span<const std::uint32_t> with) const {
   Sums sums;
-  for (const std::uint32_t i : with) (positive(i) ? sums.plus : sums.minus) += weights_[i];
+  for (const std::uint32_t i : with) {  // without a branch, which would be guessed wrong too often
+    sums.plus += std::max(weights_[i], 0.0);
+    sums.minus += std::max(-weights_[i], 0.0);
+  }
   sums.count = static_cast<std::uint32_t>(with.size());
   return sums;
 }
@@ -222,20 +256,24 @@ std::vector<RuleLearner::Body> RuleLearner::find_rules(std::size_t count, Space&
 
 // All sets with one atom more, of a higher number, by one look at the samples of the parent.
 void RuleLearner::grow(const Candidate& parent, Space& space, Best& rules, Best* next) const {
-  find_samples(parent.body, space);
+  if (next == nullptr && parent.bound < rules.least()) return;
   const std::uint32_t last = parent.body.back();
-  for (const std::uint32_t i : space.with) {
-    const std::span<const std::uint32_t> atoms = samples_.atoms_of(i);
-    const bool right = positive(i);
+  const std::span<const std::uint32_t> with = samples_.samples_with(parent.body, space.with);
+  for (std::size_t n = 0; n < with.size(); ++n) {
+    if (n + kAhead < with.size()) prefetch(&samples_.atoms_of(with[n + kAhead]).back());
+    const std::span<const std::uint32_t> atoms = samples_.atoms_of(with[n]);
+    const double weight = weights_[with[n]], plus = std::max(weight, 0.0), minus = std::max(-weight, 0.0);
     for (std::size_t k = atoms.size(); k-- > 0 && atoms[k] > last;) {
       Sums& sums = space.sums[atoms[k]];
       if (sums.count++ == 0) space.touched.push_back(atoms[k]);
-      (right ? sums.plus : sums.minus) += weights_[i];
+      sums.plus += plus;
+      sums.minus += minus;
     }
   }
   for (const std::uint32_t atom : space.touched) {
     const Sums sums = std::exchange(space.sums[atom], {});
     if (sums.count < samples_.least()) continue;
+    if (next == nullptr && std::max(sums.plus, sums.minus) < rules.least_sum()) continue;
     const double gain = gain_of(sums.plus, sums.minus), bound = bound_of(sums.plus, sums.minus);
     if (gain > 0.0) rules.offer(gain, bound, parent.body, atom);
     if (next != nullptr) next->offer(gain, bound, parent.body, atom);
@@ -243,23 +281,13 @@ void RuleLearner::grow(const Candidate& parent, Space& space, Best& rules, Best*
   space.touched.clear();
 }
 
-// Those of the first atom, the rarest, that have the others too.
-void RuleLearner::find_samples(const Body& body, Space& space) const {
-  const std::span<const std::uint32_t> all = samples_.samples_of(body.front());
-  space.with.clear();
-  for (const std::uint32_t i : all) {
-    const std::span<const std::uint32_t> atoms = samples_.atoms_of(i);
-    if (std::includes(atoms.begin(), atoms.end(), body.begin(), body.end())) space.with.push_back(i);
-  }
-}
-
 void RuleLearner::add_rule(const Body& body, Space& space) {
-  find_samples(body, space);
-  const Sums sums = sums_of(space.with);
+  const std::span<const std::uint32_t> with = samples_.samples_with(body, space.with);
+  const Sums sums = sums_of(with);
   const double more = options_.smoothing;
   const double confidence = 0.5 * std::log((sums.plus + more) / (sums.minus + more));
   const double right = std::exp(-confidence), wrong = std::exp(confidence);
-  for (const std::uint32_t i : space.with) weights_[i] *= positive(i) ? right : wrong;
+  for (const std::uint32_t i : with) weights_[i] *= weights_[i] < 0.0 ? wrong : right;
   moved_ = moved_ || std::abs(confidence) > options_.tolerance;
   confidences_.push_back(confidence);
   gains_.push_back(sums.plus * (1.0 - right) + sums.minus * (1.0 - wrong));
@@ -268,7 +296,8 @@ void RuleLearner::add_rule(const Body& body, Space& space) {
 }
 
 double RuleLearner::loss() const {
-  return std::accumulate(weights_.begin(), weights_.end(), 0.0);
+  return std::accumulate(weights_.begin(), weights_.end(), 0.0,
+                         [](double sum, double weight) { return sum + std::abs(weight); });
 }
 
 }  // namespace marginalia

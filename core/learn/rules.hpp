@@ -58,12 +58,15 @@ class RuleSamples {
   std::span<const std::uint32_t> samples_of(std::uint32_t atom) const {
     return {samples_.data() + list_end_[atom], samples_.data() + list_end_[atom + 1]};
   }
-  // How many samples have all of some atoms, which rise.
-  std::uint32_t count_with(std::span<const std::uint32_t> atoms) const;
+  // The samples that have all of some atoms (at least one, rising); they are in `space` if there are several.
+  std::span<const std::uint32_t> samples_with(std::span<const std::uint32_t> atoms,
+                                              std::vector<std::uint32_t>& space) const;
 
  private:
   void add_sample(const Example& x, std::size_t t);
   std::vector<std::uint32_t> number_codes();
+  void set_bits();
+  bool has(std::uint32_t i, std::uint32_t atom) const;
 
   Neighbours neighbours_;
   std::uint32_t rows_ = 0, least_ = 1;
@@ -74,13 +77,17 @@ class RuleSamples {
   std::vector<std::uint32_t> codes_;  // by number
   std::vector<std::uint64_t> list_end_;
   std::vector<std::uint32_t> samples_;
+  // The samples of frequent atoms as bits, too, which take no more memory than their lists.
+  std::uint32_t first_bits_ = 0;     // the first atom that has them
+  std::size_t words_ = 0;            // of an atom
+  std::vector<std::uint64_t> bits_;  // [atom - first_bits_][words_]
 };
 
 struct RuleOptions {
   std::size_t rules_per_round = 10;
   std::size_t width = 10;  // sets that are grown at each size; 0: all
   std::size_t size = 2;    // atoms of a rule, at most
-  std::size_t buckets = 1000;
+  std::size_t buckets = 100;
   bool by_weight = true;  // buckets by current weight, anew after each sweep over them; else by frequency
   double smoothing = 1.0;
   double tolerance = 0.0;  // nothing is left to learn when a sweep has no rule of more confidence
@@ -125,19 +132,17 @@ class RuleLearner {
   };
   class Best;
 
-  bool positive(std::size_t i) const { return samples_.gold(i) == label_; }
   void distribute();
   void round(std::size_t most, Space& space);
   std::vector<Body> find_rules(std::size_t count, Space& space) const;
   void grow(const Candidate& parent, Space& space, Best& rules, Best* next) const;
   void add_rule(const Body& body, Space& space);
   Sums sums_of(std::span<const std::uint32_t> with) const;
-  void find_samples(const Body& body, Space& space) const;  // into space.with
 
   const RuleSamples& samples_;
   const std::uint32_t label_;
   const RuleOptions options_;
-  std::vector<double> weights_;
+  std::vector<double> weights_;  // y_i w_i
   double default_ = 0.0;
   std::vector<std::uint32_t> order_;  // atoms; bucket b has those at b, b + buckets, ...
   std::size_t buckets_ = 1, bucket_ = 0;

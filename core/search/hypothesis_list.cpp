@@ -8,6 +8,18 @@
 
 namespace marginalia {
 
+namespace {
+
+// An output of a list that is not made by differences: as what it changes in the first.
+void add_whole(HypothesisList& list, const Labels& output, double score) {
+  const std::vector<Stretch> changed = differing(output, list.first());
+  const std::size_t begin = changed.empty() ? 0 : changed.front().begin;
+  const std::size_t end = changed.empty() ? 0 : changed.back().end;
+  list.add(0, begin, std::span(output).subspan(begin, end - begin), score);
+}
+
+}  // namespace
+
 void HypothesisList::add(std::uint32_t parent, std::size_t begin, std::span<const std::uint32_t> labels,
                          double score) {
   steps_.push_back({parent, begin, labels_.size(), labels.size(), score});
@@ -68,24 +80,14 @@ HypothesisList hypotheses_of(const SegmentShape& shape, const SegmentConstants& 
   std::optional<double> score = search.next(output);
   if (!score) return {};
   HypothesisList found(output, *score);
-  while (found.size() < n && (score = search.next(output))) {
-    const std::vector<Stretch> changed = differing(output, found.first());
-    const std::size_t begin = changed.empty() ? 0 : changed.front().begin;
-    const std::size_t end = changed.empty() ? 0 : changed.back().end;
-    found.add(0, begin, std::span(output).subspan(begin, end - begin), *score);
-  }
+  while (found.size() < n && (score = search.next(output))) add_whole(found, output, *score);
   return found;
 }
 
 HypothesisList listed(std::span<const ScoredLabels> outputs) {
   if (outputs.empty()) return {};
   HypothesisList found(outputs[0].output, outputs[0].score);
-  for (const ScoredLabels& one : outputs.subspan(1)) {
-    const std::vector<Stretch> changed = differing(one.output, found.first());
-    const std::size_t begin = changed.empty() ? 0 : changed.front().begin;
-    const std::size_t end = changed.empty() ? 0 : changed.back().end;
-    found.add(0, begin, std::span(one.output).subspan(begin, end - begin), one.score);
-  }
+  for (const ScoredLabels& one : outputs.subspan(1)) add_whole(found, one.output, one.score);
   return found;
 }
 

@@ -31,10 +31,24 @@ std::span<const std::uint64_t> atoms_of(const RuleArrays& rules, std::size_t rul
   return rules.atoms.subspan(begin, rules.end[rule] - begin);
 }
 
+// A sign that joins atoms is marked where it is a part of one: at its beginning or after a blank.
+std::string joinable(const std::string& atom) {
+  std::string text;
+  for (std::size_t i = 0; i < atom.size(); ++i) {
+    const std::size_t sign = atom.find_first_not_of('\\', i);
+    const bool begins = i == 0 || atom[i - 1] == ' ';
+    if (begins && sign != std::string::npos && atom[sign] == '&') text += '\\';
+    text += atom[i];
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string rule_name(std::vector<std::string> atoms) {
   if (atoms.empty()) return "(always)";
+  if (atoms.size() == 1) return atoms.front();
+  for (std::string& atom : atoms) atom = joinable(atom);
   std::sort(atoms.begin(), atoms.end());
   std::string name;
   for (const std::string& atom : atoms) name += (name.empty() ? "" : " & ") + atom;

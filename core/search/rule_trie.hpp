@@ -60,7 +60,8 @@ std::string label_atom(std::size_t distance, const std::string& label, bool back
 std::vector<std::uint64_t> label_atom_keys(const std::vector<std::string>& labels, std::size_t neighbours,
                                            bool backwards);
 
-// The name of a rule by those of its atoms.
+// The name of a rule by those of its atoms: that of a single one as it is, of more with " & " between them,
+// and with a backslash before such a sign of an atom's own.
 std::string rule_name(std::vector<std::string> atoms);
 
 inline void sort_unique(std::vector<std::uint32_t>& atoms) {

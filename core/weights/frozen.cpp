@@ -111,8 +111,8 @@ void FrozenWeights::check_slots(std::span<const Key> keys) const {
 // Small enough to stay near the processor, and mostly empty unless there are many keys.
 template <class Key>
 void FrozenWeights::make_filter(std::span<const Key> keys) {
-  constexpr int least = 6, most = 23;  // log2 of bits
-  const int bits = std::clamp(static_cast<int>(std::bit_width(keys.size() * 4)), least, most);
+  constexpr int least = 6, most = 24;  // log2 of bits
+  const int bits = std::clamp(static_cast<int>(std::bit_width(keys.size() * 8)), least, most);
   filter_shift_ = 32 - bits;
   filter_.assign(std::size_t{1} << (bits - 6), 0);
   for (const Key key : keys) {

@@ -116,6 +116,16 @@ class TokenTable:
     ) -> bytes:
         """The text with other values in a column."""
 
+    def render_segmented(
+        self,
+        labels: SchemeLabels,
+        ids: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        tags: Sequence[str],
+    ) -> bytes:
+        """
+        The characters in the first column with blanks between the words that labels[ids] spell, and behind each what is the tag of its first label.
+        """
+
     @property
     def has_attributes(self) -> bool:
         """Whether tokens have explicit attributes."""
@@ -155,6 +165,18 @@ def parse_columns(
 def parse_items(text: bytes, *, first_line: int = 1) -> TokenTable:
     """
     Read an item file of CRFsuite; raises ValueError(message, line, column).
+    """
+
+def parse_segmented(
+    text: bytes,
+    *,
+    first_line: int = 1,
+    first_document: int = 0,
+    blank_lines: bool = False,
+    tag_separator: str = "",
+) -> TokenTable:
+    """
+    Read words between blanks as characters with labels; raises ValueError(message, line, column).
     """
 
 def from_columns(
@@ -2258,7 +2280,7 @@ class RuleLearner:
         rules_per_round: int = 10,
         width: int = 10,
         size: int = 2,
-        buckets: int = 1000,
+        buckets: int = 100,
         by_weight: bool = True,
         smoothing: float = 1.0,
         tolerance: float = 0.0,

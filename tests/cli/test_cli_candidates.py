@@ -131,6 +131,8 @@ def test_explain_inspect_fix_and_shrink(data: Path, here: Here, model: Path) -> 
     words = ["fix", model, "--input", "new.jsonl", "--sentence", "1", "--labels", str(other)]
     done = here(*words, "-o", "f.mg", "--check", "dev.jsonl")
     assert done.code == 0, done.err
+    words = ["explain", model, "--input", "new.jsonl", "--cite", "1", "--training", "train.jsonl"]
+    assert "text 0 text 1 text 2 text 3" in here(*words).out
     first = json.loads(here("tag", "f.mg", "new.jsonl").out.splitlines()[0])
     assert first["candidates"][0]["output"] == f"text {other - 1}"
     assert here("fix", "f.mg", "--undo", "-o", "u.mg").code == 0

@@ -116,6 +116,16 @@ def test_mistakes(run: Run, words: tuple[str, ...], message: str) -> None:
     assert message in errors
 
 
+def test_models_of_other_kinds_are_refused(run: Run, tmp_path: Path) -> None:
+    stored = Path(__file__).parent.parent / "model" / "stored"
+    (tmp_path / "t.txt").write_text("a b\n")
+    for name in ("single", "candidates", "trees", "pipeline", "chain-attributes"):
+        words = ("lexicon", stored / f"{name}.mg", tmp_path / "t.txt", "-o", tmp_path / "x.lex")
+        code, _, errors = run(*words)
+        assert code == 2
+        assert f"{name}.mg: expected a model that labels the words of sentences" in errors
+
+
 def test_first_is_not_for_merging(run: Run, model: Path, tmp_path: Path) -> None:
     (tmp_path / "a.lex").write_text("a\tb\t10\n")
     words = ("lexicon", "--merge", tmp_path / "a.lex", "--first", model, "-o", tmp_path / "b.lex")

@@ -71,9 +71,10 @@ def test_interruption(
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("marginalia.model.file.open_file", interrupted)
-    assert main(["inspect", str(model)]) == 130
-    assert capsys.readouterr().err == "marginalia: interrupted\n"
+    for place in ("marginalia.model.file.open_file", "marginalia.cli.build_parser"):
+        monkeypatch.setattr(place, interrupted)
+        assert main(["inspect", str(model)]) == 130
+        assert capsys.readouterr().err == "marginalia: interrupted\n"
 
 
 @pytest.mark.parametrize(

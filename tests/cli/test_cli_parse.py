@@ -109,6 +109,13 @@ def test_eval_gives_the_table_of_conll_2018(run: Run, bank: Path) -> None:
     assert run("eval", bank / "p.mg", bank / "dev.conllu", "--confusion")[0] == 2
 
 
+def test_what_is_parsed_may_be_piped_into_eval(shell: Shell, bank: Path) -> None:
+    parsed = shell("parse", bank / "p.mg", bank / "dev.conllu", "--given", "tokens")
+    scored = shell("eval", "--gold", bank / "dev.conllu", "--pred", "-", input=parsed.stdout)
+    assert scored.stdout == shell("eval", bank / "p.mg", bank / "dev.conllu", "--given", "tokens").stdout
+    assert b"LAS" in scored.stdout
+
+
 def test_inspect_shows_parts(run: Run, bank: Path) -> None:
     code, out, _ = run("inspect", bank / "p.mg")
     assert code == 0

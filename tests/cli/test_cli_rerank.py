@@ -88,6 +88,18 @@ def test_options_are_checked_before_anything_is_trained(
     assert "--loss is for learners of candidates" in capsys.readouterr().err
     assert main(command(base, output, "--learner", "nonlocal", "--set", "rounds=3")) == 1
     assert "setting 'rounds' is one of rank-boost, not of nonlocal" in capsys.readouterr().err
+    assert main(command(base, Path(base))) == 1
+    assert "this is one of the inputs" in capsys.readouterr().err
+    assert not Path(f"{output}.hypotheses").exists()
+
+
+def test_plain_tags_have_no_spans_to_lose(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    train, base, output = tmp_path / "train.txt", tmp_path / "base.mg", tmp_path / "reranked.mg"
+    train.write_text("the D\ndog N\n\na D\ncat N\n\n" * 5)
+    assert main(["train", str(train), "-o", str(base), "--set", "passes=1", "-q"]) == 0
+    words = ["rerank", str(train), "--base", str(base), "-o", str(output), "--loss", "spans", "-q"]
+    assert main(words) == 1
+    assert "loss: found spans, but the base model gives plain tags" in capsys.readouterr().err
     assert not Path(f"{output}.hypotheses").exists()
 
 
@@ -108,8 +120,20 @@ def test_labels_of_dev_data_that_the_base_does_not_know_are_named(
     dev.write_text("1 B-QTY\ntart B-NAME\n\nof O\nsoup B-SOUP\n")
     words = ["rerank", TRAIN, "--base", base, "--dev", str(dev), "-o", str(tmp_path / "reranked.mg"), "-q"]
     assert main([*words, "--learner", "perceptron", "--set", "passes=1"]) == 0
-    said = f"{dev}:5:6: found the label B-SOUP, which the base model does not know: it counts as wrong"
-    assert said in capsys.readouterr().err
+    said = f"{dev}:5:6: found the label B-SOUP, which the base model does not know"
+    assert f"{said}: it counts as wrong" in capsys.readouterr().err
+    assert main(["rerank", TRAIN, str(dev), "--base", base, "-o", str(tmp_path / "no.mg"), "-q"]) == 1
+    assert capsys.readouterr().err == f"marginalia: error: {said}\n"
+    assert not (tmp_path / "no.mg.hypotheses").exists()
+
+
+def test_labels_are_repaired_as_those_of_the_base_were(tmp_path: Path) -> None:
+    train, base = tmp_path / "train.txt", tmp_path / "base.mg"
+    train.write_text("2 B-QTY\ncups I-UNIT\n\n" + "1 B-QTY\nlarge B-SIZE\negg B-NAME\n\n" * 9)
+    settings = ("--set", "scheme=IOB2", "--set", "repair=on", "--set", "passes=2", "-q")
+    assert main(["train", str(train), "-o", str(base), *settings]) == 0
+    words = ["rerank", str(train), "--base", str(base), "-o", str(tmp_path / "reranked.mg"), "-q"]
+    assert main([*words, "--set", "rounds=5"]) == 0
 
 
 def test_probabilities_are_those_of_the_reranker(

@@ -124,6 +124,8 @@ def test_conflicting_rules_stand_side_by_side(run: Run, folder: Path, rules: Pat
     code, out, _ = run("inspect", rules, "--conflicts", "--min-support", 3, "--dev", folder / "dev.txt")
     assert code == 0
     assert "say different things" in out
+    code, out, _ = run("inspect", rules, "--conflicts", "--min-support", 1_000_000)
+    assert out.splitlines()[-1] == "  none"
 
 
 def test_what_is_for_rules_only(run: Run, folder: Path, rules: Path) -> None:

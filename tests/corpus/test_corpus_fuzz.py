@@ -12,6 +12,7 @@ from marginalia.corpus import (
     Sentence,
     read_conll,
     read_conllu_columns,
+    read_conllu_text,
     read_jsonl,
     read_kytea,
     read_plain,
@@ -23,6 +24,10 @@ ROW = "\tx\ty\tN\tN\t_\t0\troot\t_\tNE=B-X|A=1\n"
 FILES: dict[str, tuple[bytes, Callable[..., Iterator[Sentence]]]] = {
     "conll": ("\ufeff-DOCSTART- O O\n\n# c\né N B-X\r\nb N I-X\n\n日 V O\n".encode() * 3, read_conll),
     "conllu": (f"# text = é\n1-2{ROW}1{ROW}2{ROW}2.1{ROW}\n# newdoc\n1{ROW}\n".encode(), read_conllu_columns),
+    "conllu-text": (
+        f"# text = xx yx\n1{ROW}2{ROW}\n1-2{ROW}1{ROW}2{ROW}\n".replace("\ty\t", "\t_\t").encode(),
+        read_conllu_text,
+    ),
     "jsonl": (
         '{"text": "é b\\u00e9", "spans": [[0, 1, "X"]], "n": 1e5}\n'
         '{"tokens": ["a", "b"], "tags": ["O", "O"]}\n'

@@ -1,4 +1,4 @@
-"""Plain and segmented text, and the table of formats."""
+"""Plain text, and the table of formats."""
 
 from __future__ import annotations
 
@@ -7,17 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from marginalia.corpus import (
     FORMATS,
     Sentence,
     format_of,
     read_plain,
-    read_segmented,
     write_plain,
-    write_segmented,
 )
 from marginalia.errors import DataError, SettingsError
 
@@ -34,37 +30,6 @@ def test_plain_writing() -> None:
     target = io.StringIO()
     write_plain([Sentence({"word": ["a", "b"]}), Sentence({"word": ["a"]}, text=" a ")], target)
     assert target.getvalue() == "a b\n a \n"
-
-
-def test_segmented_words_become_labelled_characters() -> None:
-    (sentence,) = read_segmented(io.StringIO("我  喜欢\t自然语 \n\n"))
-    assert sentence.tokens == list("我喜欢自然语")
-    assert sentence.columns["label"] == ["S", "B", "E", "B", "M", "E"]
-    (tagged,) = read_segmented(io.StringIO("我/r 1/2/m"), "/")
-    assert tagged.columns["label"] == ["S-r", "B-m", "M-m", "E-m"]
-
-
-WORD = st.text(
-    st.characters(exclude_categories=["Cs"], exclude_characters="\0\n\r\t \ufeff"), min_size=1, max_size=4
-)
-TAG = st.from_regex(r"[a-zA-Z]{1,3}", fullmatch=True)
-
-
-@given(st.lists(st.lists(st.tuples(WORD, TAG), min_size=1, max_size=5), max_size=4), st.booleans())
-def test_segmented_lines_come_back(lines: list[list[tuple[str, str]]], tagged: bool) -> None:
-    separator = "/" if tagged else None
-    text = "".join("  ".join(f"{w}/{t}" if tagged else w for w, t in line) + "\n" for line in lines)
-    target = io.BytesIO()
-    source = io.BytesIO(text.encode())
-    write_segmented(read_segmented(source, separator), target, blank="  ", tag_separator=separator)
-    assert target.getvalue().decode() == text
-
-
-@pytest.mark.parametrize("item", ["b", "/n", "b/"])
-def test_words_without_tags_are_located(item: str) -> None:
-    with pytest.raises(DataError) as caught:
-        list(read_segmented(io.StringIO(f"x/y\na/n  {item}\n"), "/"))
-    assert str(caught.value) == f"<stream>:2:6: found {item!r}, expected word/tag"
 
 
 def test_bytes_that_are_not_utf8_are_located() -> None:

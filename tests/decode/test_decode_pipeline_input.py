@@ -120,3 +120,28 @@ def test_errors_of_conllu_say_where(line: int, column: int | None, text: str) ->
     assert caught.value.line == line
     if column is not None:
         assert caught.value.column == column
+
+
+TEXTS = st.lists(
+    st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=12)
+    | st.sampled_from(("\n\n", "\r\n\r\n", " \n \n", ".", " ", "doesn't ", "e\u0301", "The dog ", "\u202e")),
+    max_size=12,
+).map("".join)
+
+
+@settings(max_examples=100)
+@given(TEXTS, st.integers(1, 20))
+def test_text_and_places_come_back_from_what_is_written(text: str, part: int) -> None:
+    """The text of raw bytes, parsed in parts, can be made again from CoNLL-U; each range is of its token."""
+    text = text.removeprefix("\ufeff")
+    found = list(pipeline().parse_parts(io.BytesIO(text.encode()), part=part))
+    assert "".join(document.text for document in found) == text
+    written = []
+    for document in found:
+        document.mark_spaces(ranges=True, start=document.start)
+        written.append(document.to_conllu())
+    again = mg.read_conllu(io.BytesIO("".join(written).encode()))
+    assert again.text == text or not text.strip()
+    for token in (token for sentence in again for token in sentence.tokens):
+        assert token.misc_value("TokenRange") == f"{token.start}:{token.end}"
+        assert token.form.split() == text[token.start : token.end].split()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -158,18 +159,25 @@ def test_functions_that_fail_are_named(tmp_path: Path, monkeypatch: pytest.Monke
         features = GlobalFeatures(("same",), functions=(f"failing_features:{name}",))
         with pytest.raises(DataError, match=f"global function 'failing_features:{name}' failed with {what}"):
             names_of(["a"], [spelled([1])], features)
+    (tmp_path / "half_features.py").write_text("def half(tokens, spans):\n    return ['\\ud800']\n")
+    with pytest.raises(DataError, match=r"gave '\\ud800', expected names"):
+        names_of(["a"], [spelled([1])], GlobalFeatures(("same",), functions=("half_features:half",)))
+    (tmp_path / "broken_features.py").write_text("1 / 0\n")
+    with pytest.raises(SettingsError, match="the module broken_features failed with ZeroDivisionError"):
+        load_global_features("nonlocal", ["broken_features:any"])
 
 
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("nothing", "expected module:function"),
+        ("nothing", "expected its name, module:function"),
+        (len, "found builtin_function_or_method, expected its name, module:function"),
         ("no_such_module_here:f", "cannot be imported.*PYTHONPATH"),
         ("os:no_such", "has no no_such"),
         ("os:name", "not a function"),
     ],
 )
-def test_functions_that_there_are_not(name: str, message: str) -> None:
+def test_functions_that_there_are_not(name: Any, message: str) -> None:
     with pytest.raises(SettingsError, match=message):
         load_global_features("nonlocal", [name])
 

@@ -157,16 +157,3 @@ def test_what_is_kept_of_something_else_or_damaged_is_made_again(tmp_path: Path)
     other = replace(base.saved, seed=4)
     cross_decode(source_of(data), type(base)(other), k=3, cache=cache)
     assert bytes_of(cache) != before
-
-
-def test_a_label_that_the_base_does_not_know_is_named_where_it_stands(tmp_path: Path) -> None:
-    data = sentences(20)
-    text = "".join("\n".join(map(" ".join, zip(*pair, strict=True))) + "\n\n" for pair in data)
-    path = tmp_path / "train.txt"
-    path.write_text(text + "new B-NEW\n")
-    line = text.count("\n") + 1
-    with pytest.raises(
-        mg.DataError, match=rf"train.txt:{line}: found the label B-NEW, which the base model"
-    ) as caught:
-        cross_decode(source_of(path), trained(data), k=2, folds=2, cache=tmp_path / "kept")
-    assert caught.value.line == line

@@ -87,7 +87,6 @@ def test_phrases_are_cut_as_the_data_are(tmp_path: Path) -> None:
             {"dictionary": {"a": "B X"}},
             "found the label 'B X'; a dictionary to learn with",
         ),
-        ({"dictionary": {"a": ""}}, "found the label ''"),
         ({"dictionary": {}}, "there is no phrase in it"),
         ({"dictionary": {"a": "X"}, "lists": {"X": "x.txt"}}, "there is a list 'X' already"),
         ({"dictionary": {"a": "X"}, "dictionary_dropout": 1.5}, "'dictionary-dropout': found 1.5"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import itertools
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -95,7 +96,7 @@ def bounds_of(tagged: mg.Tagged) -> list[bool]:
 @settings(max_examples=40, deadline=None)
 @given(text=st.text("我爱北京大学生的", min_size=2, max_size=6), data=st.data())
 def test_known_boundaries_against_enumeration(plain: mg.Model, text: str, data: st.DataObject) -> None:
-    """The best of all segmentations that have the marks."""
+    """The best of all segmentations that have the marks, also of those that a beam would lose."""
     marks = data.draw(st.lists(st.sampled_from("|- "), min_size=len(text) - 1, max_size=len(text) - 1))
     line = "".join(map("".join, itertools.zip_longest(text, marks, fillvalue="")))
     (sentence,) = mg.read_kytea(io.StringIO(line))
@@ -105,9 +106,11 @@ def test_known_boundaries_against_enumeration(plain: mg.Model, text: str, data: 
         for one in plain.nbest(list(text), 2 ** len(marks))
         if all(m == " " or (m == "|") == b for m, b in zip(marks, bounds_of(one), strict=True))
     ]
-    found = plain.nbest(list(text), len(fitting), constraints=known)
-    assert [round(one.score, 4) for one in found] == [round(one.score, 4) for one in fitting]
-    assert {one.labels for one in found} == {one.labels for one in fitting}
+    narrow = mg.Model(replace(plain.saved, settings=plain.saved.settings | {"word-beam": 1}))
+    for model in (plain, narrow):
+        found = model.nbest(list(text), len(fitting), constraints=known)
+        assert [round(one.score, 4) for one in found] == [round(one.score, 4) for one in fitting]
+        assert {one.labels for one in found} == {one.labels for one in fitting}
 
 
 @pytest.mark.parametrize(("where", "word"), [("2-3", (1, 3)), ("1-1", (0, 1)), ("2-4", (1, 4))])

@@ -6,11 +6,14 @@ import contextlib
 import io
 import pickle
 import random
+from collections import Counter
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import marginalia as mg
 from invented_treebank import treebank
@@ -19,8 +22,8 @@ from marginalia.corpus.edit_scripts import edit_script
 from marginalia.decode.pipeline import Pipeline
 from marginalia.decode.pipeline.multiword import split_by
 from marginalia.kinds.pipelines import evaluate_pipeline
-from marginalia.learn.pipeline import PipelineTraining, train_pipeline
-from marginalia.learn.pipeline.examples import split_examples
+from marginalia.learn.pipeline import PipelineTraining, examples, train_pipeline
+from marginalia.learn.pipeline.examples import frequent_labels, split_examples
 from marginalia.learn.pipeline.folds import fold_bounds
 from marginalia.learn.pipeline.plan import PRESETS, compaction, recipe_for, split_settings, tag_stages
 
@@ -147,7 +150,15 @@ def test_a_word_is_explained_by_the_parts(pipeline: Pipeline) -> None:
     assert str(tags) == tags.to_text()
 
 
-def test_a_list_of_texts_is_sent_to_parse_all(pipeline: Pipeline) -> None:
+def test_what_is_no_text_word_or_sentence_is_refused(pipeline: Pipeline) -> None:
+    wrong: Any = "One."
+    with pytest.raises(mg.SettingsError, match="found str, expected several texts"):
+        pipeline.parse_all(wrong)
+    with pytest.raises(mg.SettingsError, match="found str, expected a sentence"):
+        list(pipeline.annotate(wrong))
+    for word in (99, -1, wrong):
+        with pytest.raises(mg.SettingsError, match="expected one of the"):
+            pipeline.parse("The dog saw the cats.").explain(word)
     texts: Any = ["One.", "Two."]
     with pytest.raises(mg.SettingsError, match="found list, expected a text; parse_all"):
         pipeline.parse(texts)
@@ -208,6 +219,39 @@ def test_columns_that_a_treebank_lacks_are_not_predicted() -> None:
     assert {word.lemma for word in made.parse("The dog sees the cat.").words} == {"_"}
 
 
+def test_heads_without_relations_are_predicted_alone() -> None:
+    bare = document(treebank(60))
+    for word in bare.words:
+        word.deprel = "_"
+    made = train_pipeline(bare, settings=QUICK)
+    assert made.columns == ("lemma", "upos", "xpos", "feats", "head")
+    report = evaluate_pipeline(made, document(DEV), ("tokens",))
+    assert report["UAS"].f1 > 80
+    assert report.scores["LAS"] is None
+
+
+@given(st.lists(st.text("AB=|", max_size=4), max_size=30), st.integers(1, 5))
+def test_rare_labels_are_learned_as_frequent_ones(labels: list[str], most: int) -> None:
+    learned, counts = frequent_labels(labels, most), Counter(labels)
+    kept = {label for label, _ in counts.most_common(most)}
+    for old, new in zip(labels, learned, strict=True):
+        assert new in kept
+        assert new == old or old not in kept
+        shared = max(size for size in range(5) if any(one[:size] == old[:size] for one in kept))
+        assert new[:shared] == old[:shared]
+
+
+def test_forms_with_rare_scripts_are_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(examples, "_MOST_LABELS", 3)
+    rows = [(form, form[::-1] + str(i)) for i, form in enumerate("abcdefgh")] + [
+        (f"z{i}", "z") for i in range(9)
+    ]
+    lines = (f"1\t{form}\t{lemma}\tX\t_\t_\t_\t_\t_\t_\n\n" for form, lemma in rows)
+    made = train_pipeline(document("".join(lines)), parts=["tokens", "tags", "lemmas"], settings=QUICK)
+    assert len(made.bundle.parts["lemmas"].labels) == 3
+    assert [(form, made.parse(form).words[0].lemma) for form, _ in rows] == rows
+
+
 def test_an_added_model_labels_words_in_misc(pipeline: Pipeline) -> None:
     sentences = [
         mg.Sentence(
@@ -265,8 +309,8 @@ def test_multiword_tokens_of_all_kinds_have_labels_that_do_not_grow_with_them() 
     for one, two in pairwise(words):
         tail = f"1\t{one}" + "\t_" * 8 + f"\n2\t{two}" + "\t_" * 8
         rows.append(f"1-2\t{one}{two}" + "\t_" * 8 + f"\n{tail}\n\n")
-    examples, known = split_examples(document("".join(rows)))
-    labels = {label for one in examples for label in one.columns["label"]}
+    data, known = split_examples(document("".join(rows)))
+    labels = {label for one in data for label in one.columns["label"]}
     assert len(labels) < 100
     assert len(known) > 2900
     assert split_by("oldhouse", edit_script("oldhouse", "old") + " " + edit_script("oldhouse", "house")) == (

@@ -17,8 +17,10 @@ from learn_world import Toys
 import marginalia as mg
 from marginalia import _core
 from marginalia.corpus.schemes import legal_transitions, validate
+from marginalia.corpus.source import DataSource
 from marginalia.errors import DataError, ModelError, SettingsError
 from marginalia.features.compiling import compile_extractor
+from marginalia.learn.preparing import prepare
 from marginalia.learn.recipe import make_recipe
 from marginalia.model import file
 
@@ -212,6 +214,36 @@ def test_explanations_add_up(toys: Toys, features: str) -> None:
     assert all(reason.words.startswith("the rule ") for reason in rules)
 
 
+def test_an_interrupted_pass_is_kept(toys: Toys, features: str) -> None:
+    """What was learned before Ctrl-C, although no look at the dev score has come."""
+    data = records(toys, 30)
+    recipe = make_recipe(features=features, learner="rules", settings={"rules": 1000, "buckets": 5})
+    run = prepare(DataSource(data, label="label"), data[:5], recipe)
+    for record in run:
+        assert not record.finished
+        break
+    model: Any = run.model()
+    rules = set(model.saved.feature_names()) - {"", "(always)"}
+    assert len(rules) > 20
+    assert (
+        mg.Model.from_bytes(model.to_bytes()).tag(data[0].columns).labels == model.tag(data[0].columns).labels
+    )
+
+
+def test_buckets_follow_from_the_number_of_rules() -> None:
+    """Ten sweeps, and no more than a thousand buckets."""
+
+    def buckets(**settings: int) -> int:
+        found: Any = make_recipe(learner="rules", settings=settings).settings.learner
+        return int(found.buckets)
+
+    assert buckets() == 200
+    assert buckets(rules=1000, rules_per_round=1) == 100
+    assert buckets(rules=50) == 1
+    assert buckets(rules=1_000_000) == 1000
+    assert buckets(rules=50, buckets=7) == 7
+
+
 def test_single_items() -> None:
     pairs = [("x1 o2", "T"), ("o2 o3", "F"), ("x1", "T"), ("o3", "F")] * 3
     rows = [{"text": text, "label": label} for text, label in pairs]
@@ -221,6 +253,12 @@ def test_single_items() -> None:
     best = again.nbest("x1 o2", 2)
     found = again.explain("x1 o2")
     assert math.fsum(r.difference for r in found.reasons) == pytest.approx(best[0].score - best[1].score)
+
+
+def test_items_with_attributes_of_their_own() -> None:
+    pairs = [(["a", "b"], "T"), (["b", "c"], "F"), (["a"], "T"), (["c"], "F")] * 3
+    model = mg.train(pairs, structure="single", learner="rules", rules=20)
+    assert model.predict([attributes for attributes, _ in pairs]) == [label for _, label in pairs]
 
 
 def test_rules_can_be_changed_by_hand(toys: Toys, features: str) -> None:

@@ -210,6 +210,39 @@ def test_heads_that_are_not_known_are_found_by_the_model() -> None:
     assert las(parser, treebank(20, 2)) > 0.9
 
 
+def open_treebank(**columns: list[str]) -> list[mg.Sentence]:
+    return [mg.Sentence({"word": list("abcd"), "upos": list("WXYZ")} | columns)] * 4
+
+
+def test_a_treebank_without_relations_gives_heads_alone() -> None:
+    data = open_treebank(head=["2", "0", "2", "3"], deprel=["_"] * 4)
+    parser: Any = mg.train(data, structure="trees", features="huang-sagae", passes=3)
+    tree = parser.parse(bare(data[0]))
+    assert (tree.heads, tree.labels) == ((2, 0, 2, 3), ("_",) * 4)
+
+
+@pytest.mark.parametrize(
+    "heads",
+    [
+        ["2", "_", "2", "3"],  # no root is known
+        ["3", "4", "_", "_"],  # arcs that cross: no tree of the system has them
+        ["_", "_", "_", "0"],  # nothing to the right is known
+    ],
+)
+@pytest.mark.parametrize("learner", ["perceptron", "pa"])
+def test_whatever_arcs_are_known_trees_are_learned(heads: list[str], learner: str) -> None:
+    labels = ["_" if head == "_" else "root" if head == "0" else "dep" for head in heads]
+    data = open_treebank(head=heads, deprel=labels)
+    parser: Any = mg.train(data, structure="trees", features="huang-sagae", learner=learner, passes=3)
+    tree = parser.parse(bare(data[0]))
+    assert tree.heads.count(0) == 1
+    assert "_" not in tree.labels
+    if heads[0] != "3":
+        assert all(
+            str(found) == given for found, given in zip(tree.heads, heads, strict=True) if given != "_"
+        )
+
+
 @pytest.mark.parametrize(
     ("heads", "message"),
     [

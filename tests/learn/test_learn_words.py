@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import json
 import random
 from pathlib import Path
 
@@ -11,6 +13,7 @@ from hypothesis import strategies as st
 
 import marginalia as mg
 from marginalia.cli import main
+from marginalia.corpus import write_jsonl
 from marginalia.errors import SettingsError
 from marginalia.learn import make_recipe
 
@@ -128,6 +131,44 @@ def test_constraints_and_dictionaries(model: mg.Model) -> None:
         assert tagged.labels[2] == "S"
 
 
+@pytest.mark.parametrize("structure", ["words", "segments", "chain"])
+def test_words_of_a_dictionary_win_however_long_they_are(folder: Path, structure: str) -> None:
+    """Longer than any word that the model can give by itself (`max-length`)."""
+    length = {} if structure == "chain" else {"max_length": 3}
+    model = mg.train(folder / "train.txt", format="segmented", structure=structure, passes=2, **length)
+    word = "北京大学" * 5
+    tagged = model.with_dictionary({word: ""}).tag(list(f"我爱{word}的"), confidence=False)
+    assert (words_of(tagged)[-2:], tagged.broken) == ([word, "的"], ())
+    assert model.with_dictionary({word: ""}).to_bytes() == model.to_bytes()
+
+
+def test_a_soft_dictionary_is_a_list_of_words(folder: Path) -> None:
+    """Phrases alone, in training and in use: others can take their place."""
+    known = dict.fromkeys(WORDS, "")
+    how = {"task": "segmentation", "passes": 4, "dictionary_dropout": 0.3}
+    model = mg.train(folder / "train.txt", dictionary=known, **how)
+    found = [words_of(model.with_dictionary(words, mode="soft").tag(list("天地玄黄"))) for words in (
+        {"天地": "", "玄黄": ""}, {"天": "", "地玄": "", "黄": ""})]  # fmt: skip
+    assert found == [["天地", "玄黄"], ["天", "地玄", "黄"]]
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    text=st.text("我爱北京大学生的", min_size=1, max_size=12),
+    phrases=st.lists(st.text("我爱北京大学生的", min_size=1, max_size=12), min_size=1, max_size=4),
+)
+def test_a_hard_dictionary_always_wins(model: mg.Model, text: str, phrases: list[str]) -> None:
+    """Its longest matches, further left first, are words."""
+    taken: list[tuple[int, int]] = []
+    for size in range(len(text), 0, -1):
+        for start in range(len(text) - size + 1):
+            apart = all(start + size <= a or b <= start for a, b in taken)
+            if text[start : start + size] in phrases and apart:
+                taken.append((start, start + size))
+    tagged = model.with_dictionary(dict.fromkeys(phrases, "")).tag(list(text))
+    assert {(a, b) for a, b, _ in tagged.spans} >= set(taken)
+
+
 def test_corrections_and_more_training(model: mg.Model, folder: Path) -> None:
     right = ["S", "B", "M", "E", "B", "E"]
     fixed = model.fix(list(TEXT), right)
@@ -210,11 +251,96 @@ def test_spans_of_json_lines_are_words(tmp_path: Path, capsys: pytest.CaptureFix
     assert '"spans": [[0, 1, "r"], [2, 3, "v"], [3, 7, "n"]]' in capsys.readouterr().out
     text.write_text("我爱北京大学\n", encoding="utf-8")
     assert main(["tag", str(model), str(text), "--format", "segmented"]) == 0
-    assert capsys.readouterr().out == "我 爱 北京大学\n"
-    treebank = tmp_path / "train.conllu"
-    treebank.write_text("1\t我\t_\tPRON\t_\t_\t0\troot\t_\t_\n\n", encoding="utf-8")
-    assert main(["train", str(treebank), "-o", str(model), *how]) == 1
-    assert "found words of a treebank" in capsys.readouterr().err
+    assert capsys.readouterr().out == "我/r 爱/v 北京大学/n\n"
+
+
+def as_treebank(words: list[str]) -> str:
+    rows = [f"{i}\t{w}\t_\t{tag_of(w)}\t_\t_\t_\t_\t_\tSpaceAfter=No\n" for i, w in enumerate(words, 1)]
+    return f"# text = {''.join(words)}\n{''.join(rows)}\n"
+
+
+@pytest.mark.parametrize("task", ["segmentation", "segmentation-tags"])
+def test_words_of_a_treebank_teach_as_those_of_a_text(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], task: str
+) -> None:
+    """The same weights, and `tag` gives a treebank back: of one, and of any text."""
+    treebank, model, text = tmp_path / "train.conllu", tmp_path / "m.mg", tmp_path / "text.txt"
+    treebank.write_text("".join(map(as_treebank, sentences(1, 80))), encoding="utf-8")
+    same = mg.train(folder / ("tagged.txt" if "tags" in task else "train.txt"), task=task, passes=2)
+    how = ["--task", task, "--quiet", "--set", "passes=2"]
+    assert main(["train", str(treebank), "-o", str(model), *how]) == 0
+    learned = mg.load(model)
+    for name, array in same.saved.arrays.items():
+        assert (learned.saved.arrays[name] == array).all()
+    treebank.write_text("# sent_id = 1\n" + as_treebank(["我爱", "北京大学"]), encoding="utf-8")
+    capsys.readouterr()
+    assert main(["tag", str(model), str(treebank)]) == 0
+    said = capsys.readouterr().out
+    rows = [line.split("\t") for line in said.splitlines() if "\t" in line]
+    assert said.startswith("# sent_id = 1\n# text = 我爱北京大学\n1\t我\t")
+    assert [row[1] for row in rows] == ["我", "爱", "北京大学"]
+    assert [row[3] for row in rows] == (["r", "v", "n"] if "tags" in task else ["_"] * 3)
+    assert [row[9] for row in rows] == ["SpaceAfter=No", "SpaceAfter=No", "_"]
+    text.write_text("我爱\t北京大学\r\n", encoding="utf-8", newline="")
+    assert main(["tag", str(model), str(text), "--format", "plain", "--to", "conllu", "--nbest", "2"]) == 0
+    found = mg.read_conllu(io.StringIO(capsys.readouterr().out))
+    assert [sentence.text for sentence in found] == ["我爱\t北京大学"] * 2
+    assert [word.form for word in found.sentences[0]] == ["我", "爱", "北京大学"]
+    assert [sentence.comment("rank") for sentence in found] == ["1", "2"]
+
+
+def test_models_read_other_formats_as_text_that_they_cut(folder: Path, tmp_path: Path) -> None:
+    """A model of tagged text goes on with a treebank or JSON lines as with its own format, in Python."""
+    model = mg.train(folder / "tagged.txt", task="segmentation-tags", passes=2)
+    some, treebank, lines = sentences(5, 20), tmp_path / "more.conllu", tmp_path / "more.jsonl"
+    treebank.write_text("".join(map(as_treebank, some)), encoding="utf-8")
+    write_jsonl(mg.read_segmented(write(tmp_path / "more.txt", some, tags=True), "/"), lines)
+    for go_on in (mg.Model.partial_fit, mg.calibrate):
+        first, second = (go_on(model, path).saved for path in (tmp_path / "more.txt", treebank))
+        assert first.arrays.keys() == second.arrays.keys()
+        assert all((first.arrays[name] == second.arrays[name]).all() for name in first.arrays)
+    assert mg.calibrate(model, lines).to_bytes() == mg.calibrate(model, treebank).to_bytes()
+
+
+def test_words_of_raw_text_have_its_offsets(
+    model: mg.Model, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Raw text keeps white space, over which words go unless blanks are given; lines stay side by side."""
+    path, text = tmp_path / "m.mg", tmp_path / "text.txt"
+    model.save(path)
+    text.write_text("我爱\t北京大 学\r\n\n北京\n", encoding="utf-8", newline="")
+    raw = [str(path), str(text), "--format", "plain"]
+
+    def tagged(*how: str) -> list[str]:
+        assert main(["tag", *how]) == 0
+        return capsys.readouterr().out.splitlines()
+
+    first, second, third = map(json.loads, tagged(*raw, "--to", "jsonl"))
+    assert first == {"text": "我爱\t北京大 学", "spans": [[0, 1, ""], [1, 2, ""], [3, 8, ""]]}
+    assert (second["spans"], third["spans"]) == ([], [[0, 2, ""]])
+    (cut, *_) = map(json.loads, tagged(*raw, "--to", "jsonl", "--given", "blanks"))
+    assert all(" " not in cut["text"][start:end] for start, end, _ in cut["spans"])
+    assert tagged(*raw, "--to", "segmented") == ["我 爱 北京大学", "", "北京"]
+    assert tagged(str(path), str(text)) == ["我 爱 北京大学", "", "北京"]
+    spans = [json.loads(line)["spans"] for line in tagged(str(path), str(text), "--to", "jsonl")]
+    assert spans == [[[0, 1, ""], [1, 2, ""], [2, 6, ""]], [], [[0, 2, ""]]]
+    assert len(tagged(str(path), str(text), "--to", "jsonl", "--nbest", "2")) == 3
+    assert tagged(*raw, "--to", "kytea") == ["我|爱|北-京-大-学", "", "北-京"]
+    assert main(["tag", str(path), str(text), "--format", "conll", "--to", "jsonl"]) == 1
+    assert "--to is for text that a model cuts into words by characters" in capsys.readouterr().err
+
+
+def test_json_lines_are_cut_as_the_model_cuts_text(
+    model: mg.Model, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Also by a model that was trained on segmented text; the suffix tells the format."""
+    path, text = tmp_path / "m.mg", tmp_path / "text.jsonl"
+    model.save(path)
+    text.write_text('{"text": "我爱北京大学", "id": 7}\n{"text": ""}\n', encoding="utf-8")
+    assert main(["tag", str(path), str(text)]) == 0
+    first, second = map(json.loads, capsys.readouterr().out.splitlines())
+    assert first == {"text": "我爱北京大学", "id": 7, "spans": [[0, 1, ""], [1, 2, ""], [2, 6, ""]]}
+    assert second["spans"] == []
 
 
 def test_files_of_any_characters_are_cut_and_nothing_else(

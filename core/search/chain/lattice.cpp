@@ -23,8 +23,8 @@ void check(const ChainShape& shape) {
 ChainConstants::ChainConstants(const ChainShape& shape) {
   check(shape);
   const auto masked = [](const std::vector<std::uint8_t>& legal) {
-    std::vector<double> scores;
-    for (const std::uint8_t ok : legal) scores.push_back(ok != 0 ? 0.0 : kIllegal);
+    std::vector<double> scores(legal.size());
+    for (std::size_t i = 0; i < legal.size(); ++i) scores[i] = legal[i] != 0 ? 0.0 : kIllegal;
     return scores;
   };
   start = masked(shape.start);
@@ -38,7 +38,8 @@ ChainConstants::ChainConstants(const ChainShape& shape) {
 
 void ChainConstants::list_narrow(std::size_t labels) {
   std::vector<std::size_t> legal(labels, 0);  // how many may precede each label
-  for (std::size_t i = 0; i < transition.size(); ++i) legal[i % labels] += transition[i] != kIllegal;
+  for (std::size_t from = 0; from < labels; ++from)
+    for (std::size_t to = 0; to < labels; ++to) legal[to] += transition[from * labels + to] != kIllegal;
   is_narrow_.assign(labels, 0);
   for (std::size_t to = 0; to < labels; ++to) {
     if (legal[to] * 4 >= labels) continue;

@@ -76,14 +76,13 @@ class SegmentScoring {
     std::uint32_t a, b;
     float value;
   };
-  static constexpr std::size_t kMany = 512, kCellsAhead = 8;
+  static constexpr std::size_t kMany = 512;
 
   // What gathers the features of several calls of the extractor.
   template <class Lookup>
   auto wanting(const Lookup& lookup) {
     return [&](Part part, std::size_t a, std::size_t b, std::uint64_t key, float value = 1.0f) {
-      lookup.prefetch_filter(key);
-      found_.push_back({key, 0, part, static_cast<std::uint32_t>(a), static_cast<std::uint32_t>(b), value});
+      found_.add(lookup, {key, 0, part, static_cast<std::uint32_t>(a), static_cast<std::uint32_t>(b), value});
     };
   }
   template <class Lookup>
@@ -97,7 +96,11 @@ class SegmentScoring {
   template <class Lookup>
   void score_tokens(const Lookup& lookup, std::size_t first, std::size_t end);
   template <class Lookup>
-  void score_begin(const Lookup& lookup, std::size_t begin, SegmentScores& out);
+  void score_own(const Lookup& lookup, std::size_t begin, SegmentScores& out, std::size_t& i);
+  template <class Lookup>
+  void score_begin(const Lookup& lookup, std::size_t begin, SegmentScores& out, std::size_t& i);
+  template <class Lookup>
+  void score_begins(const Lookup& lookup, std::size_t first, std::size_t end, SegmentScores& out);
   template <class Lookup>
   void score_last(const Lookup& lookup, std::size_t last, SegmentScores& out);
   // How probable each part of a segment is: sums of the probabilities of the segments that have it.
@@ -115,7 +118,7 @@ class SegmentScoring {
   const SegmentExtractor& extractor_;
   const SegmentShape& shape_;
   SegmentExtractor::Scratch scratch_;
-  std::vector<ScoredFeature> found_;
+  WantedFeatures<ScoredFeature> found_;
   std::vector<ScoredFeature> kept_;  // what was found in all of the sentence
   bool keeps_ = false;
   std::size_t first_ = 0;                                // token of the following vectors' first
@@ -128,14 +131,14 @@ class SegmentScoring {
 
 template <class Lookup>
 void SegmentScoring::resolve(const Lookup& lookup) {
-  find_rows_of(lookup, found_);
+  found_.find_rows(lookup);
   if (keeps_) kept_.insert(kept_.end(), found_.begin(), found_.end());
 }
 
 template <class Lookup, class F>
 void SegmentScoring::take(const Lookup& lookup, F&& f) {
   resolve(lookup);
-  for_known_features(lookup, found_, f);
+  found_.for_all(lookup, f);
   found_.clear();
 }
 
@@ -161,35 +164,60 @@ void SegmentScoring::score_tokens(const Lookup& lookup, std::size_t first, std::
   });
 }
 
-// The segments that begin at a token: what each has is what the one before it has, and a little more.
+// What only one of the segments that begin at a token has. `i`: the first of their features, and then of
+// those that longer ones have, too.
 template <class Lookup>
-void SegmentScoring::score_begin(const Lookup& lookup, std::size_t begin, SegmentScores& out) {
-  extractor_.for_begin(x, begin, shape_.most, scratch_, wanting(lookup));
-  resolve(lookup);
+void SegmentScoring::score_own(const Lookup& lookup, std::size_t begin, SegmentScores& out, std::size_t& i) {
+  for (std::size_t tokens = 1; tokens <= out.longest(begin); ++tokens) {
+    double* scores = out.at(begin, tokens);
+    const double* end = &end_[(begin + tokens - 1 - first_) * width()];
+    const double* length = &lengths_[tokens * width()];
+    for (std::size_t s = 0; s < shape_.types(); ++s) scores[s] = end[s] + length[s];
+    scores[shape_.types()] = 0.0;
+  }
+  for (; i < found_.size() && found_[i].a == begin && found_[i].part == Part::own; ++i) {
+    found_.prefetch_cells(lookup, i);
+    lookup.add_types(found_[i].row, shape_.type_of.data(), out.at(begin, found_[i].b - begin + 1));
+  }
+}
+
+// The segments that begin at a token: what each has is what the one before it has, and a little more. `i`:
+// the first of their features, and then of those that follow.
+template <class Lookup>
+void SegmentScoring::score_begin(const Lookup& lookup, std::size_t begin, SegmentScores& out,
+                                 std::size_t& i) {
   const std::size_t types = shape_.types();
+  score_own(lookup, begin, out, i);
   std::copy_n(&begin_[(begin - first_) * width()], width(), running_.begin());
   const double* node = &node_[(begin - first_) * shape_.labels];
   for (std::size_t s = 0; s < types; ++s) running_[s] += node[shape_.begin_label[s]];
-  std::size_t i = 0;
   for (std::size_t tokens = 1; tokens <= out.longest(begin); ++tokens) {
     const std::size_t last = begin + tokens - 1;
     grow(begin, last);
-    double* scores = out.at(begin, tokens);
-    const double* end = &end_[(last - first_) * width()];
-    const double* length = &lengths_[tokens * width()];
-    for (std::size_t s = 0; s < types; ++s) scores[s] = end[s] + length[s];
-    scores[types] = 0.0;
-    for (; i < found_.size() && found_[i].b == last; ++i) {
-      if (i + kCellsAhead < found_.size()) lookup.prefetch_cells(found_[i + kCellsAhead].row);
-      double* to = found_[i].part == Part::grow ? running_.data() : scores;
-      lookup.add_types(found_[i].row, shape_.type_of.data(), to);
+    for (; i < found_.size() && found_[i].a == begin && found_[i].b == last; ++i) {
+      found_.prefetch_cells(lookup, i);
+      lookup.add_types(found_[i].row, shape_.type_of.data(), running_.data());
     }
+    double* scores = out.at(begin, tokens);
     for (std::size_t s = 0; s < types; ++s) scores[s] += running_[s];
     if (tokens == 1) continue;
     for (std::size_t s = 0; s < types; ++s)
       if (shape_.inside_label[s] == kNoLabel) scores[s] = kIllegal;
   }
-  found_.clear();
+}
+
+// Look-ups of some first tokens go side by side.
+template <class Lookup>
+void SegmentScoring::score_begins(const Lookup& lookup, std::size_t first, std::size_t end,
+                                  SegmentScores& out) {
+  const auto want = wanting(lookup);
+  for (std::size_t from = first, to = first; from < end; from = to) {
+    for (; to < end && found_.size() < kMany; ++to) extractor_.for_begin(x, to, shape_.most, scratch_, want);
+    resolve(lookup);
+    std::size_t i = 0;
+    for (std::size_t begin = from; begin < to; ++begin) score_begin(lookup, begin, out, i);
+    found_.clear();
+  }
 }
 
 // Adds what the segments that end at a token have of its features with tokens inside.
@@ -220,7 +248,7 @@ void SegmentScoring::score(const Lookup& lookup, std::size_t first, std::size_t 
   if (!costs.empty())
     std::copy_n(&costs[first * shape_.labels], (end - first) * shape_.labels, node_.begin());
   score_tokens(lookup, first, end);
-  for (std::size_t b = first; b < first + count; ++b) score_begin(lookup, b, out);
+  score_begins(lookup, first, first + count, out);
   for (std::size_t last = first; last < end; ++last) score_last(lookup, last, out);
 }
 

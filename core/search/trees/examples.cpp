@@ -113,17 +113,23 @@ TreeArcs TreeExamples::gold(std::size_t i) const {
   return {part(heads_), part(labels_)};
 }
 
-// Of arcs whose label or head alone is known, all that they may be.
+// Where arcs are open, trees may need moves that no known arc shows: those take any label.
 std::vector<std::uint8_t> TreeExamples::seen_actions(const TreeShape& shape) const {
   std::vector<std::uint8_t> seen(shape.row_width(), 0);
   for (std::size_t k = 0; k < kPlainMoves; ++k) seen[k] = 1;
+  bool made[kMoves] = {};
   for (std::size_t i = 0; i < sentences(); ++i)
     for (std::uint32_t t = 0; t < length(i); ++t) {
       const std::uint32_t head = gold_head(i, t), label = gold_label(i, t);
       if (head == kAnyHead || label == kAnyLabel) continue;
       const Move move = head == 0 ? Move::root : head > t ? Move::left : Move::right;
       seen[TreeShape::action_of(move, label)] = 1;
+      made[static_cast<std::size_t>(move)] = true;
     }
+  for (const Move move : {Move::left, Move::right, Move::root})
+    for (std::uint32_t label = 0;
+         open_ != 0 && !made[static_cast<std::size_t>(move)] && label < shape.labels(); ++label)
+      seen[TreeShape::action_of(move, label)] = 1;
   return seen;
 }
 

@@ -98,10 +98,9 @@ void Trees::search_in_all_ways(std::size_t i) {
   if (complete(i)) {
     search(i, {}, data_.examples.actions(i));
     search(i, {nullptr, &gold}, data_.examples.actions(i));
-  } else {
-    const Derivation right = constrained_gold(i);
+  } else if (const std::optional<Derivation> right = constrained_gold(i)) {
     std::vector<std::uint32_t> actions;
-    for (const Derivation::Step& step : right.steps) actions.push_back(step.taken);
+    for (const Derivation::Step& step : right->steps) actions.push_back(step.taken);
     search(i, {}, actions);
     search(i, {nullptr, &gold}, actions);
   }
@@ -109,7 +108,10 @@ void Trees::search_in_all_ways(std::size_t i) {
 }
 
 Derivation Trees::gold(std::size_t i) {
-  if (!complete(i)) return constrained_gold(i);
+  if (!complete(i)) {
+    if (std::optional<Derivation> right = constrained_gold(i)) return *std::move(right);
+    throw std::domain_error("an example has no tree with the arcs that are known");
+  }
   Derivation found;
   for (const std::uint32_t action : data_.examples.actions(i)) found.steps.push_back({action, action});
   const TreeArcs gold = data_.examples.gold(i);
@@ -118,11 +120,12 @@ Derivation Trees::gold(std::size_t i) {
   return found;
 }
 
-// The best of the outputs with all arcs that are known, as far as the beam finds it.
-Derivation Trees::constrained_gold(std::size_t i) {
+// The best of the outputs with all arcs that are known, if the beam finds one: arcs that cross may leave
+// none.
+std::optional<Derivation> Trees::constrained_gold(std::size_t i) {
   const GivenArcs given(data_.examples.gold(i));
   search(i, {&given, nullptr});
-  if (search_.beam().empty()) throw std::domain_error("an example has no tree with the arcs that are known");
+  if (search_.beam().empty()) return std::nullopt;
   Derivation found;
   derive(search_.beam()[0], found);
   return found;
@@ -149,10 +152,9 @@ void Trees::violation(std::size_t i, Against which, Violation<Derivation>& found
       find_violation(i, which, data_.examples.actions(i), found);
   } else if (complete(i)) {
     find_violation(i, which, data_.examples.actions(i), found);
-  } else {
-    const Derivation gold = constrained_gold(i);
+  } else if (const std::optional<Derivation> gold = constrained_gold(i)) {  // else nothing is learned of it
     std::vector<std::uint32_t> actions;
-    for (const Derivation::Step& step : gold.steps) actions.push_back(step.taken);
+    for (const Derivation::Step& step : gold->steps) actions.push_back(step.taken);
     find_violation(i, which, actions, found);
   }
 }

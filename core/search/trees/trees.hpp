@@ -115,7 +115,7 @@ class Trees {
   void derive(std::uint32_t state, Derivation& out);
   std::size_t errors_of(std::size_t i, const std::vector<std::uint32_t>& arcs) const;
   void search_in_all_ways(std::size_t i);
-  Derivation constrained_gold(std::size_t i);
+  std::optional<Derivation> constrained_gold(std::size_t i);
   void find_violation(std::size_t i, Against which, std::span<const std::uint32_t> gold,
                       Violation<Derivation>& found);
   void find_merged(std::size_t i, std::span<const std::uint32_t> gold, Violation<Derivation>& found);

@@ -63,8 +63,8 @@ class PairScoring {
   const WordShape& shape_;
   std::vector<Wholes> wholes_of_;  // by first token, modulo their number
   std::vector<SegmentExtractor::Lead> leads_;
-  std::vector<Hashed> tails_;  // [tokens][pairs of the extractor]
-  std::vector<PairFeature> found_;
+  std::vector<Hashed> tails_;  // [pairs of the extractor][tokens]
+  WantedFeatures<PairFeature> found_;
   // [previous][tokens][width] of two words, then [tokens][width] by type of the previous one, then
   // [previous][width] of all words behind it.
   std::vector<double> sums_;
@@ -87,8 +87,7 @@ void PairScoring::gather(const Lookup& lookup, const SegmentValues& x, std::size
                          std::span<const std::size_t> previous) {
   const auto wanting = [&](std::size_t at) {
     return [&lookup, this, at](std::uint64_t key) {
-      lookup.prefetch_filter(key);
-      found_.push_back({key, 0, static_cast<std::uint32_t>(at)});
+      found_.add(lookup, {key, 0, static_cast<std::uint32_t>(at)});
     };
   };
   const auto word = [&](std::size_t n) { return whole(x, begin, begin + least_ + n - 1); };
@@ -96,18 +95,18 @@ void PairScoring::gather(const Lookup& lookup, const SegmentValues& x, std::size
   before_at_ = previous.size() * count_ * width();
   leaving_at_ = before_at_ + count_ * width();
   tails_.resize(count_ * extractor_.pairs());
-  for (std::size_t n = 0; n < count_; ++n)
-    extractor_.read_tails(x, word(n), tails_.data() + n * extractor_.pairs());
+  for (std::size_t n = 0; n < count_; ++n) extractor_.read_tails(x, word(n), n, count_, tails_.data());
   for (std::size_t k = 0; k < previous.size(); ++k) {
     const SegmentExtractor::Whole before = whole(x, previous[k], begin - 1);
     extractor_.for_leave(x, before, begin, leads_, wanting(leaving_at_ + k * width()));
-    for (std::size_t n = 0; n < count_; ++n)
-      extractor_.for_pair(x, before, leads_, word(n), tails_.data() + n * extractor_.pairs(),
-                          wanting((k * count_ + n) * width()));
+    extractor_.for_pairs(
+        x, before, leads_, count_, word, tails_.data(), [&](std::size_t n, std::uint64_t key) {
+          found_.add(lookup, {key, 0, static_cast<std::uint32_t>((k * count_ + n) * width())});
+        });
   }
   for (std::size_t n = 0; n < count_ && begin > 0; ++n)
     extractor_.for_before(x, word(n), wanting(before_at_ + n * width()));
-  find_rows_of(lookup, found_);
+  found_.find_rows(lookup);
 }
 
 template <class Lookup>
@@ -117,7 +116,7 @@ void PairScoring::score(const Lookup& lookup, const SegmentValues& x, std::size_
   count_ = most + 1 - least;
   gather(lookup, x, begin, previous);
   sums_.assign(leaving_at_ + previous.size() * width(), 0.0);
-  for_known_features(lookup, found_, [&](const PairFeature& one) {
+  found_.for_all(lookup, [&](const PairFeature& one) {
     lookup.add_types(one.row, shape_.type_of.data(), &sums_[one.at]);
   });
   for (std::size_t k = 0; k < previous.size(); ++k)

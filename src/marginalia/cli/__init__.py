@@ -58,11 +58,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     # and so does a last look at all of them when the process ends.
     gc.set_threshold(50_000)
     atexit.register(gc.freeze)
-    try:
-        arguments = parse_arguments(argv)
-    except SystemExit as end:
-        return end.code if isinstance(end.code, int) else USAGE
-    return _guarded(arguments)
+    return _guarded(argv)
 
 
 def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
@@ -93,12 +89,15 @@ def build_parser(names: Sequence[str] = VERBS) -> argparse.ArgumentParser:
     return parser
 
 
-def _guarded(arguments: argparse.Namespace) -> int:
+def _guarded(argv: Sequence[str] | None) -> int:
     """The verb's exit code; what goes wrong becomes a message and a code."""
     try:
+        arguments = parse_arguments(argv)  # which loads the verb: Ctrl-C may come then, too
         code: int = arguments.run(arguments)
         sys.stdout.flush()
         return code
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else USAGE
     except Interrupted as error:
         return _ended(f"interrupted; what was done until then is in {error.kept}", INTERRUPTED)
     except KeyboardInterrupt:

@@ -108,6 +108,7 @@ def add_reading(parser: argparse.ArgumentParser, fallback: str, *, unlabelled: b
         *(["plain"] if unlabelled else []),
         "segmented",
         "kytea",
+        "conllu-text",
         "crfsuite",
     ]
     group = parser.add_argument_group(f"how to read the data (default: {fallback})")

@@ -14,7 +14,14 @@ from marginalia.cli.dictionaries import add_dictionary, with_dictionaries
 from marginalia.cli.dispatch import check_verb, opened, pipeline_of
 from marginalia.cli.hypotheses import add_hypotheses, with_hypotheses
 from marginalia.cli.layouts import model_layout
-from marginalia.cli.reading import check_layout, given_options, must_exist, reader_arguments, seekable
+from marginalia.cli.reading import (
+    STDIN,
+    check_layout,
+    given_options,
+    must_exist,
+    reader_arguments,
+    seekable,
+)
 from marginalia.config import suggestion
 
 if TYPE_CHECKING:
@@ -148,14 +155,16 @@ def evaluate(args: argparse.Namespace, places: dict[str, str]) -> Evaluated:
 
 
 def _of_treebanks(args: argparse.Namespace) -> bool:
-    """Whether whole analyses are compared: two CoNLL-U files, and nothing says which labels are meant."""
+    """Whether whole analyses are compared: two CoNLL-U files (standard input is like the other one), and
+    nothing says which labels are meant."""
     if not args.gold or args.label or args.columns or args.structure:
         return False
     if args.format:
         return bool(args.format == "conllu")
     from marginalia.corpus.formats import format_of
 
-    return all(format_of(name).name == "conllu" for name in (args.gold, args.pred))
+    named = [name for name in (args.gold, args.pred) if name != STDIN]
+    return all(format_of(name).name == "conllu" for name in named)
 
 
 def _check_treebanks(args: argparse.Namespace) -> None:

@@ -242,8 +242,7 @@ def _quoted(explanation: Explanation, tagger: Tagger, args: argparse.Namespace) 
         layout = model_layout(tagger.saved, args, path)
         for number, sentence in enumerate(islice(_sentences(tagger, path, layout), max(numbers)), 1):
             if number in numbers:
-                columns = tagger.feature_columns
-                texts[name, number] = " ".join(pack([sentence], columns).readable(columns[0]))
+                texts[name, number] = " ".join(pack([sentence]).readable(tagger.feature_columns[0]))
 
     def text_of(citation: Citation) -> str | None:
         return texts.get((citation.file, citation.number))

@@ -211,7 +211,7 @@ def _transitions(inspection: Inspection, top: int, label: str | None) -> dict[st
 def _plain(weights: Iterable[Weighted]) -> list[dict[str, Any]]:
     return [
         {"feature": w.feature, "labels": list(w.labels), "weight": round(w.weight, 6)}
-        | ({} if w.support is None else {"support": w.support})
+        | ({} if w.support is None else {"support": w.support, "atoms": list(w.atoms)})
         | ({} if w.held is None else {"dev": {"samples": w.held, "right": w.right}})
         for w in weights
     ]
@@ -230,6 +230,7 @@ def _lines(found: dict[str, Any], paint: Paint) -> Iterator[str]:
         return
     if "conflicts" in found:
         yield from ("", paint("rules that hold together and say different things, strongest first", BOLD))
+        yield from [] if found["conflicts"] else ["  none"]
         for number, pair in enumerate(found["conflicts"]):
             yield from ([""] if number else [])
             yield from _weights(pair, paint)
@@ -343,11 +344,14 @@ def _weights(weights: list[dict[str, Any]], paint: Paint) -> Iterator[str]:
 
 def _rule(item: dict[str, Any]) -> str:
     """A rule as a sentence, with how many samples of the training data it had."""
-    told = count(item["support"], "sample")
+    from marginalia.model.rules_part import ALWAYS
+
+    told = count(item["support"], "sample") if item["support"] else "added by hand"
     if dev := item.get("dev"):
         share = f", {dev['right'] / dev['samples']:.1%}" if dev["samples"] else ""
         told += f"; dev: right for {dev['right']:,} of {dev['samples']:,}{share}"
-    return f"if {item['feature'].replace(' & ', ' and ')}  ({told})"
+    condition = "always" if item["atoms"] == [ALWAYS] else f"if {' and '.join(item['atoms'])}"
+    return f"{condition}  ({told})"
 
 
 def _spelled(value: object) -> str:

@@ -6,6 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from marginalia.cli.reading import check_layout, given_options, reader_arguments
+from marginalia.errors import SettingsError
 
 if TYPE_CHECKING:
     from marginalia.corpus.batches import Layout
@@ -36,6 +37,22 @@ def kept_layout(saved: SavedModel, args: argparse.Namespace, layout: Layout) -> 
     if args.given is None:
         return layout
     return kind_of(saved.structure).reader.keeping(layout, args.given, _reading(args, args.input))
+
+
+def written_layout(saved: SavedModel, args: argparse.Namespace, layout: Layout) -> Layout:
+    """How to write what was read: in the same format unless `--to` names another one."""
+    from dataclasses import replace
+
+    from marginalia.corpus.formats import TREEBANK_TEXT
+    from marginalia.kinds.sentences import cuts_text
+
+    if args.to is None:
+        return layout
+    if layout.items or not cuts_text(saved) or layout.format in ("conll", "crfsuite"):
+        raise SettingsError(
+            f"--to is for text that a model cuts into words by characters, not for {layout.format} files."
+        )
+    return replace(layout, format=TREEBANK_TEXT if args.to == "conllu" else args.to)
 
 
 def _reading(args: argparse.Namespace, file: str) -> Reading:

@@ -17,7 +17,6 @@ from marginalia.cli.arguments import (
     verb_parser,
     whole_number,
 )
-from marginalia.cli.dispatch import opened
 from marginalia.cli.layouts import input_layout
 from marginalia.cli.output import check_writable
 from marginalia.cli.progress import Bar, Notes
@@ -107,8 +106,7 @@ def _merge(args: argparse.Namespace, notes: Notes) -> tuple[Any, str, bool]:
 def _count(args: argparse.Namespace) -> tuple[Any, str, bool]:
     from marginalia.decode.lexicon import LabelCounts
 
-    firsts = [_tagger(path, args) for path in args.first]
-    tagger = _tagger(args.files[0], args)
+    firsts, tagger = list(map(_tagger, args.first)), _tagger(args.files[0])
     counts, bar = LabelCounts(tagger), Bar(sys.stderr, not args.quiet)
     with stopping() as stop:
         for number, path in enumerate(args.files[1:]):
@@ -119,14 +117,18 @@ def _count(args: argparse.Namespace) -> tuple[Any, str, bool]:
     return counts.lexicon, f"tagged {count(counts.tokens, 'token')}", stop()
 
 
-def _tagger(path: str, args: argparse.Namespace) -> Any:
-    tagger, kind = opened("tag", argparse.Namespace(**{**_TAG_DEFAULTS, **vars(args), "model": path}))
-    if kind.known_labels or not hasattr(tagger, "tag_batches") or tagger.saved.program.explicit:
+def _tagger(path: str) -> Any:
+    from marginalia.decode.tagger import Tagger
+    from marginalia.kinds import kind_of, load
+
+    tagger = load(path)
+    if (
+        not isinstance(tagger, Tagger)
+        or kind_of(tagger.saved.structure).known_labels
+        or tagger.saved.program.explicit
+    ):
         raise UsageError(f"{path}: expected a model that labels the words of sentences.")
     return tagger
-
-
-_TAG_DEFAULTS = {"confidence": False, "min_confidence": None, "nbest": None, "hypotheses": None}
 
 
 def _count_file(

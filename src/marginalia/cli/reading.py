@@ -46,6 +46,7 @@ READER_OPTIONS = (
     ReaderOption("tokenizer", ("jsonl", "plain"), "NAME", str, "how text is cut"),
     ReaderOption("misaligned", ("jsonl",), "error|drop|expand", str, "spans that cut tokens"),
     ReaderOption("tag_separator", ("segmented", "kytea"), "SIGN", str, "sign between a word and its tag"),
+    ReaderOption("tag_column", ("conllu-text",), "upos|xpos", str, "where tags of words are"),
 )
 
 

@@ -25,7 +25,6 @@ from marginalia.cli.progress import Bar, Notes
 from marginalia.cli.reading import must_exist
 from marginalia.cli.text import count, seconds, size
 from marginalia.cli.train import follow
-from marginalia.corpus.formats import CUT_TEXT
 from marginalia.interrupts import stopping
 
 if TYPE_CHECKING:
@@ -118,7 +117,7 @@ def run(args: argparse.Namespace) -> int:
 
     dev = args.dev or []
     must_exist([*args.data, *dev, args.base])
-    check_writable(args.output, [*args.data, *dev])
+    check_writable(args.output, [*args.data, *dev, args.base])
     base = load(args.base)
     way = (OfLocalFeatures if args.learner == RETRAINING else OfCandidates)(args, base)
     options = way.options()
@@ -150,7 +149,9 @@ class OfCandidates:
     @property
     def features(self) -> str:
         """The usual set: of names, or of words if those are what the base model finds."""
-        return "words-reranking" if self._base.saved.format in CUT_TEXT else "collins-reranking"
+        from marginalia.kinds.sentences import finds_words
+
+        return "words-reranking" if finds_words(self._base.saved) else "collins-reranking"
 
     def options(self) -> RerankingOptions:
         """What hypotheses and global features are to be."""

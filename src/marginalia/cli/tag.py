@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from marginalia.cli.arguments import (
@@ -23,12 +24,12 @@ from marginalia.cli.constraints import ConstrainedTagging, add_constraints, cons
 from marginalia.cli.dictionaries import add_dictionary, reloading, with_dictionaries
 from marginalia.cli.dispatch import opened
 from marginalia.cli.hypotheses import add_hypotheses, with_hypotheses
-from marginalia.cli.layouts import input_layout, kept_layout
+from marginalia.cli.layouts import input_layout, kept_layout, written_layout
 from marginalia.cli.output import check_writable, opened_target
 from marginalia.cli.progress import Bar
 from marginalia.cli.reading import STDIN, must_exist
 from marginalia.cli.text import size
-from marginalia.corpus.formats import CUT_TEXT
+from marginalia.corpus.formats import TREEBANK_TEXT
 from marginalia.corpus.streams import partial_name
 from marginalia.errors import SettingsError
 from marginalia.interrupts import uninterrupted
@@ -84,11 +85,17 @@ def add_parser(verbs: Verbs) -> None:
     parser.add_argument(
         "--given",
         metavar="COLUMN",
-        help="keep the labels of this column of the input (_: not known, A|B: one of these); in JSONL: spans",
+        help="keep the labels of this column of the input (_: not known, A|B: one of these); in JSONL: spans;"
+        " in raw text: blanks, over which no word goes",
     )
     add_dictionary(parser, reload=True)
     add_threads(parser, "threads; the output does not depend on them")
     add_reading(parser, "as the model's training data", unlabelled=True)
+    parser.add_argument(
+        "--to",
+        choices=("segmented", "kytea", "jsonl", "conllu"),
+        help="write words of text without blanks in this format (default: as the input)",
+    )
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress on standard error")
     parser.set_defaults(run=run, take=taken_as("input", STDIN))
 
@@ -104,17 +111,26 @@ def run(args: argparse.Namespace) -> int:
     layout = input_layout(tagger.saved, args, args.input)
     tagger = with_dictionaries(tagger, args, layout)
     wanted = Wanted(args.confidence, args.min_confidence, args.nbest, args.reload)
-    check(wanted, tagger, layout)
+    written = written_layout(tagger.saved, args, layout)
+    check(wanted, tagger, written)
     constrained = ConstrainedTagging(constraints_of(args), args.given)
     if args.reload and constrained.constraints.by_sentence:
         raise UsageError("--reload does not go with constraints for single sentences.")
-    layout = kept_layout(tagger.saved, args, layout)
+    layout = _line_by_line(kept_layout(tagger.saved, args, layout), args)
     with opened_target(args.output, keep_partial=True) as target, watched(args) as (source, draw):
         # Someone may wait for what is done: a document, if they come one after the other.
         after_batch = target.flush if args.output == STDIN else draw
-        tag(tagger, source, layout, target, args.threads or 1, after_batch, wanted, constrained)
+        threads = args.threads or 1
+        tag(tagger, source, layout, target, threads, after_batch, wanted, constrained, written)
     constrained.report()
     return 0
+
+
+def _line_by_line(layout: Layout, args: argparse.Namespace) -> Layout:
+    """Segmented text comes out with as many lines as it had, so that files can be put side by side."""
+    if layout.format not in ("segmented", "kytea") and not (layout.format == "plain" and args.to):
+        return layout
+    return replace(layout, options={**layout.options, "blank_lines": True})
 
 
 class Wanted(NamedTuple):
@@ -137,11 +153,13 @@ def check(wanted: Wanted, tagger: Tagger, layout: Layout) -> None:
 
     if wanted.nbest is not None and wanted.min_confidence is not None:
         raise UsageError("--nbest gives all of each output: it does not go with --min-confidence.")
-    if layout.format in CUT_TEXT and wanted.more:
+    if layout.format in ("segmented", "kytea") and wanted.more:
         raise SettingsError(
-            "segmented text has no place for confidences and alternatives: with --format plain "
-            "--tokenizer characters each character gets a line."
+            "segmented text has no place for confidences and alternatives: --to jsonl and --to conllu have "
+            "(or --format plain, where each character gets a line)."
         )
+    if layout.format == TREEBANK_TEXT and wanted.min_confidence is not None:
+        raise SettingsError("--min-confidence: in CoNLL-U every character is in a word; --to jsonl has gaps.")
     if layout.format == "crfsuite" and wanted.more:
         raise SettingsError(
             "item files have no place for confidences and alternatives: ask for them in Python, with "
@@ -161,14 +179,15 @@ def tag(
     after_batch: Callable[[], None] = lambda: None,
     wanted: Wanted | None = None,
     constrained: ConstrainedTagging | None = None,
+    written: Layout | None = None,
 ) -> None:
-    """Label all of a source, batch after batch."""
+    """Label all of a source, batch after batch; `written`: the layout of the output, if it is another one."""
     from marginalia.corpus.batches import read_batches
     from marginalia.kinds import kind_of
     from marginalia.kinds.labelled import named
 
     wanted, saved = wanted or Wanted(), tagger.saved
-    writer = kind_of(saved.structure).writer(target, layout, tagger, wanted.min_confidence)
+    writer = kind_of(saved.structure).writer(target, written or layout, tagger, wanted.min_confidence)
     batches = (named(batch, tagger) for batch in read_batches(source, layout, block_bytes=BLOCK_BYTES))
     count = constrained.count if constrained is not None else lambda *counted: None
     for batch, answer in _answers(tagger, batches, threads, wanted, constrained):

@@ -7,6 +7,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from marginalia.cli.arguments import (
@@ -32,7 +33,7 @@ from marginalia.interrupts import stopping
 
 if TYPE_CHECKING:
     from marginalia.decode import TrainedModel
-    from marginalia.learn import Training
+    from marginalia.learn.training import TrainingRun
 
 _DESCRIPTION = """\
 Train a model on labelled text. Data are column files (a token a line, blank lines between
@@ -75,7 +76,7 @@ def add_parser(verbs: Verbs) -> None:
     parser.add_argument(
         "--learner",
         metavar="NAME",
-        help="perceptron, margin, nonlocal, pa, arow, maxent, crf or rank-boost (default: perceptron)",
+        help="perceptron, margin, nonlocal, pa, arow, maxent, crf, rules or rank-boost (default: perceptron)",
     )
     parser.add_argument(
         "--global-features", metavar="NAME|FILE", help="nonlocal: a set or a file (default: nonlocal)"
@@ -181,16 +182,19 @@ def run(args: argparse.Namespace) -> int:
     check_writable(plan.output, inputs)
     if plan.added:
         check_writable(plan.added, [*inputs, plan.output])
-    with seekable([*plan.train, *plan.dev]) as paths:
+    ends = len(plan.train), len(plan.train) + len(plan.dev)
+    with seekable([*plan.train, *plan.dev, *plan.also_unlabelled]) as paths:
         say = Notes(sys.stderr, not args.quiet).say
-        training = prepare(plan, paths[: len(plan.train)], paths[len(plan.train) :], say)
+        plan = replace(plan, also_unlabelled=paths[ends[1] :])
+        training = prepare(plan, paths[: ends[0]], paths[ends[0] : ends[1]], say)
         interrupted = follow(training, args.quiet)
     model = training.model()
     model.save(plan.output)
     if plan.added:
         from marginalia.learn.self_training import write_added
 
-        write_added(plan.added, training.self_training)  # type: ignore[attr-defined]
+        assert training.self_training is not None, "--added goes with --also-unlabelled"
+        write_added(plan.added, training.self_training)
     show = _json if args.json else _text
     show(training, model, plan.output, interrupted)
     return INTERRUPTED if interrupted else OK
@@ -213,7 +217,7 @@ def _check_unlabelled(plan: Plan) -> None:
 
 def prepare(
     plan: Plan, train: list[str], dev: list[str], say: Callable[[str], object] = lambda line: None
-) -> Training:
+) -> TrainingRun:
     """The run of a plan, data read and features extracted; `say` hears of first stages."""
     from marginalia import learn
     from marginalia.corpus.source import DataSource
@@ -249,7 +253,7 @@ def prepare(
     return learn.prepare(source, dev or None, recipe, **more)
 
 
-def follow(training: Training, quiet: bool) -> bool:
+def follow(training: TrainingRun, quiet: bool) -> bool:
     """Train to the end and show it; whether Ctrl-C cut it short."""
     progress = TrainingProgress(sys.stderr, quiet)
     progress.begin(_reading(training))
@@ -266,7 +270,7 @@ def follow(training: Training, quiet: bool) -> bool:
     return stop()
 
 
-def _reading(training: Training) -> Iterator[str]:
+def _reading(training: TrainingRun) -> Iterator[str]:
     data, coder, kind = training.data, training.coder, training.kind
     parts = {kind.reader.noun: data.sentences, kind.reader.part_noun: data.tokens}
     read = [(number, noun) for noun, number in parts.items() if noun]
@@ -281,7 +285,7 @@ def _reading(training: Training) -> Iterator[str]:
     yield from (f"note: {note}" for note in training.notes)
 
 
-def summary(training: Training, model: TrainedModel, path: str, interrupted: bool) -> dict[str, Any]:
+def summary(training: TrainingRun, model: TrainedModel, path: str, interrupted: bool) -> dict[str, Any]:
     """What `--json` prints."""
     arrays = model.saved.arrays
     passes = training.history
@@ -306,7 +310,7 @@ def summary(training: Training, model: TrainedModel, path: str, interrupted: boo
         "interrupted": interrupted,
         "notes": training.notes,
     }
-    if hasattr(training, "self_training"):
+    if training.self_training is not None:
         found["self_training"] = training.self_training.to_json()
     if training.report is not None:
         found["dev"] = training.report.headline()
@@ -314,18 +318,18 @@ def summary(training: Training, model: TrainedModel, path: str, interrupted: boo
     return found
 
 
-def _rounds(training: Training) -> list[dict[str, Any]]:
+def _rounds(training: TrainingRun) -> list[dict[str, Any]]:
     """What each round of boosting came to; nothing without boosting."""
     names = ("round", "confidence", "bound", "dev", "best")
     over = (record.to_json() for record in training.history if record.round_weight is not None)
     return [{name: record[name] for name in names} for record in over]
 
 
-def _json(training: Training, model: TrainedModel, path: str, interrupted: bool) -> None:
+def _json(training: TrainingRun, model: TrainedModel, path: str, interrupted: bool) -> None:
     print(json.dumps(summary(training, model, path, interrupted), ensure_ascii=False))
 
 
-def _text(training: Training, model: TrainedModel, path: str, interrupted: bool) -> None:
+def _text(training: TrainingRun, model: TrainedModel, path: str, interrupted: bool) -> None:
     found = summary(training, model, path, interrupted)
     if training.report is not None:
         dev = found["dev"]

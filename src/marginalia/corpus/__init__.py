@@ -14,13 +14,14 @@ if TYPE_CHECKING:
     from .coder import EncodedLabels, encode_labels
     from .conll import read_conll, write_conll
     from .conllu import read_conllu_columns, write_conllu_columns
+    from .conllu_text import read_conllu_text, write_conllu_text
     from .crfsuite import read_crfsuite, write_crfsuite
     from .document import Document, ParsedSentence
     from .document_reader import iterate_conllu, read_conllu
     from .formats import FORMATS, Format, format_of
     from .jsonl import Misaligned, MisalignedError, read_jsonl, write_jsonl
     from .kytea import read_kytea, write_kytea
-    from .plain import read_plain, read_segmented, write_plain, write_segmented
+    from .plain import read_plain, write_plain
     from .records import Sentence, Span
     from .schemes import (
         SCHEMES,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
         spans_of,
         validate,
     )
+    from .segmented import read_segmented, write_segmented
     from .words import EmptyNode, MultiwordToken, Word
 
 _HOMES = {
@@ -42,15 +44,17 @@ _HOMES = {
     "coder": "EncodedLabels encode_labels",
     "conll": "read_conll write_conll",
     "conllu": "read_conllu_columns write_conllu_columns",
+    "conllu_text": "read_conllu_text write_conllu_text",
     "crfsuite": "read_crfsuite write_crfsuite",
     "document": "Document ParsedSentence",
     "document_reader": "iterate_conllu read_conllu",
     "formats": "FORMATS Format format_of",
     "jsonl": "Misaligned MisalignedError read_jsonl write_jsonl",
     "kytea": "read_kytea write_kytea",
-    "plain": "read_plain read_segmented write_plain write_segmented",
+    "plain": "read_plain write_plain",
     "records": "Sentence Span",
     "schemes": "SCHEMES Problem Scheme convert detect labels_of legal_transitions repair spans_of validate",
+    "segmented": "read_segmented write_segmented",
     "words": "EmptyNode MultiwordToken Word",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
@@ -85,6 +89,7 @@ __all__ = [
     "read_conll",
     "read_conllu",
     "read_conllu_columns",
+    "read_conllu_text",
     "read_crfsuite",
     "read_jsonl",
     "read_kytea",
@@ -95,6 +100,7 @@ __all__ = [
     "validate",
     "write_conll",
     "write_conllu_columns",
+    "write_conllu_text",
     "write_crfsuite",
     "write_jsonl",
     "write_kytea",

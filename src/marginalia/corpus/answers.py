@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, BinaryIO, NamedTuple
@@ -17,14 +17,19 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from marginalia import _core
 from marginalia.corpus.batches import Batch, Layout
 from marginalia.corpus.conllu import commented
 from marginalia.corpus.formats import CUT_TEXT, format_of
 from marginalia.corpus.partial import without_regions
 from marginalia.corpus.records import Certainty, Sentence, Span
-from marginalia.corpus.schemes import labels_of, spans_of
+from marginalia.corpus.schemes import labels_of, spans_of, split_label
+from marginalia.corpus.segmented import segmented_records
+from marginalia.corpus.translation import scheme_labels
 from marginalia.errors import SettingsError
 
+_TREEBANKS = ("conllu", "conllu-text")  # what is of a whole sentence stands in comments
+_OF_TAGS = ("tag_separator", "tag_column")  # options of writers
 Ids = npt.NDArray[np.int32]
 Numbers = npt.NDArray[np.float64]
 
@@ -114,6 +119,10 @@ class LabelWriter:
             column = batch.block.index(self._layout.label)
             self._target.write(batch.block.table.replace_column(column, self._labels, answer.ids))
             return
+        if self._layout.format == "segmented":
+            self._target.write(batch.block.table.render_segmented(self._spelled, answer.ids, self._tags))
+            return
+        batch = self._with_records(batch)
         if batch.sentences is None:
             numbers = None if sure is None else sure.columns(starts)
             rendered = batch.block.render(self._labels, answer.ids, numbers=numbers, before=answer.taken_back)
@@ -123,8 +132,30 @@ class LabelWriter:
             batch.sentences[s] = sentence
         self._write_records(batch.sentences)
 
+    def _with_records(self, batch: Batch) -> Batch:
+        """Segmented text that goes into another format, as records."""
+        if batch.sentences is not None or self._layout.format == "conll":
+            return batch
+        return replace(batch, sentences=list(segmented_records(batch.block)))
+
+    @cached_property
+    def _spelled(self) -> _core.SchemeLabels:
+        """The labels as they spell words."""
+        return scheme_labels(self._labels, self._scheme or "BMES")
+
+    @cached_property
+    def _tags(self) -> list[str]:
+        """What is written behind a word whose first label is this one."""
+        separator, types = (
+            self._layout.options.get("tag_separator"),
+            [split_label(one)[1] for one in self._labels],
+        )
+        outside = "O" if any(types) else ""
+        return [f"{separator}{type_ or outside}" if separator else "" for type_ in types]
+
     def write_best(self, batch: Batch, ranked: Sequence[Ranked]) -> None:
         """The batch with the best outputs of each sentence, or of each document."""
+        batch = self._with_records(batch)
         if batch.sentences is None:
             self._target.write(self._ranked_lines(batch, ranked))
             return
@@ -144,7 +175,7 @@ class LabelWriter:
             names = [self._names(ids[first:last]) for ids in given if ids is not None]
             found = self._set(sentence, names, confidence)
             found.broken = answer.broken.get(s, ())
-            if found.broken and self._layout.format == "conllu":
+            if found.broken and self._layout.format in _TREEBANKS:
                 found = commented(found, [f"# broken = {', '.join(found.broken)}"])
             yield found
 
@@ -164,7 +195,7 @@ class LabelWriter:
             by_span = zip(self._spans(before_abstention), spans if self._scheme else tokens, strict=True)
             found.certainty = Certainty(whole, tokens, dict(by_span))
             found.columns |= self._confident_columns(found.certainty)
-            if self._layout.format == "conllu":
+            if self._layout.format in _TREEBANKS:
                 found = commented(found, [f"# confidence = {_decimals(whole)}"])
         if len(given) > 1:
             first, kept = self._spans(before_abstention), set(found.spans)
@@ -196,8 +227,9 @@ class LabelWriter:
             for sentence in sentences:
                 self._target.write(("".join(self._lines(sentence)) + "\n").encode())
             return
-        options = {k: v for k, v in self._layout.options.items() if k == "tag_separator"}
-        format_of("", self._layout.format).write(sentences, self._target, **options)
+        format, options = format_of("", self._layout.format), self._layout.options
+        tags = {name: options[name] for name in _OF_TAGS if name in format.options and name in options}
+        format.write(sentences, self._target, **tags)
 
     def _lines(self, sentence: Sentence) -> Iterator[str]:
         """Lines of plain text, as those of column files."""
@@ -220,7 +252,7 @@ class LabelWriter:
                 self._write_records([alternatives[0]])
             return
         for rank, sentences in outputs:
-            if self._layout.format == "conllu":
+            if self._layout.format in _TREEBANKS:
                 comments = [f"# {name} = {value}" for name, value in rank.fields().items()]
                 self._write_records([commented(sentence, comments) for sentence in sentences])
             else:

@@ -13,6 +13,7 @@ from marginalia.corpus.formats import CANDIDATES, format_of
 from marginalia.corpus.partial import span_labels
 from marginalia.corpus.records import Sentence, Span
 from marginalia.corpus.schemes import labels_of
+from marginalia.corpus.segmented import read_segmented_blocks
 from marginalia.corpus.streams import Source, is_piped, name_of
 from marginalia.errors import DataError
 
@@ -32,6 +33,7 @@ class Layout:
     partial: bool = False  # may labels leave open what is right?
     items: bool = False  # are the examples whole items, with one class each (corpus/items.py)?
     to_document_ends: bool = False  # the same for sentences that are labelled one by one
+    scheme: str = "IOB2"  # that labels of records with spans are spelled in
 
     @property
     def ends_with_documents(self) -> bool:
@@ -41,7 +43,7 @@ class Layout:
 
 @dataclass(frozen=True)
 class Batch:
-    """Some sentences as a block; as records too, if their format is not one of columns."""
+    """Some sentences as a block; as records too, if no native reader made the block."""
 
     block: Block
     sentences: list[Sentence] | None = None
@@ -70,6 +72,9 @@ def read_batches(
         return
     if layout.format == "crfsuite":
         yield from _items(source, bool(need), block_bytes)
+        return
+    if layout.format == "segmented":
+        yield from map(Batch, read_segmented_blocks(source, **layout.options, block_bytes=block_bytes))
         return
     wanted = tuple(dict.fromkeys([*layout.columns, *need]))
     sentences = _records(source, layout, wanted, bool(need))
@@ -135,7 +140,7 @@ def _records(source: Source, layout: Layout, wanted: tuple[str, ...], labelled: 
             sentence.document = number
         if layout.label == "label" and "label" not in sentence.columns and layout.format == "jsonl":
             sentence.columns["label"] = (
-                span_labels(sentence, name_of(source), layout.partial)
+                span_labels(sentence, name_of(source), layout.partial, layout.scheme)
                 if labelled
                 else labels_of(sentence.spans, len(sentence), "IOB2")
             )

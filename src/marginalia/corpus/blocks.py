@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, BinaryIO
@@ -18,6 +18,8 @@ from .streams import Source, is_piped, name_of, open_source
 
 ATTRIBUTES = "attributes"
 """What the column is called that holds attributes of tokens instead of texts."""
+OUTPUT = "output"
+"""The column of what candidates, whose features are attributes, stand for."""
 
 _READABLE = 40  # characters of a token's attributes
 _BLANK_LINE = re.compile(rb"\n[ \t\r]*\n")
@@ -61,10 +63,13 @@ class Block:
         return self.table.render(list(labels), ids, separator, numbers, before)
 
     def readable(self, name: str) -> list[str]:
-        """The tokens as people may read them: a column, or the names of explicit attributes, cut short."""
+        """The tokens as people may read them: a column, the outputs of candidates, or the names of explicit
+        attributes, cut short."""
         table = self.table
         if not table.has_attributes:
             return table.column(self.index(name))
+        if OUTPUT in self.columns:
+            return table.column(self.index(OUTPUT))
         names = map(" ".join, table.attributes(0, table.tokens))
         return [text if len(text) <= _READABLE else text[: _READABLE - 1] + "…" for text in names]
 
@@ -217,7 +222,7 @@ def read_blocks(
             text = undecided + chunk
             if not text and block_bytes is not None:
                 break
-            table = _parse(text, file, columns=len(names), **options)
+            table = parsed(parse_columns, text, file, columns=len(names), **options)
             if table.columns == 0 and not is_last:
                 undecided = text  # comments or tokens? the first line that is neither will tell
                 continue
@@ -228,9 +233,10 @@ def read_blocks(
             undecided = b""
 
 
-def _parse(text: bytes, file: str, **options: Any) -> TokenTable:
+def parsed(parse: Callable[..., TokenTable], text: bytes, file: str, **options: Any) -> TokenTable:
+    """What a parser of the core makes of a chunk of a file; its errors get the name of the file."""
     try:
-        return parse_columns(text, **options)
+        return parse(text, **options)
     except ValueError as error:
         message, line, column = (*error.args, None, None)[:3]
         raise DataError(message, file=file, line=line, column=column) from None
@@ -255,11 +261,26 @@ def _document_cut(buffer: bytearray, start: int) -> int:
     return 0
 
 
+def _line_cut(buffer: bytearray, start: int) -> int:
+    """The end of the last line after `start`; 0 if none ends."""
+    return buffer.rfind(b"\n", start) + 1
+
+
 def sentence_chunks(
     stream: BinaryIO, size: int | None, whole_documents: bool
 ) -> Iterator[tuple[bytes, bool]]:
     """Chunks that end with a blank line, and whether it is the last one, which may end otherwise."""
-    find_cut = _document_cut if whole_documents else _sentence_cut
+    return _chunks(stream, size, _document_cut if whole_documents else _sentence_cut)
+
+
+def line_chunks(stream: BinaryIO, size: int) -> Iterator[bytes]:
+    """Chunks of whole lines."""
+    return (chunk for chunk, _ in _chunks(stream, size, _line_cut) if chunk)
+
+
+def _chunks(
+    stream: BinaryIO, size: int | None, find_cut: Callable[[bytearray, int], int]
+) -> Iterator[tuple[bytes, bool]]:
     buffer, scanned = bytearray(stream.read() if size is None else b""), 0
     # What a pipe has is enough: the rest may be long in coming.
     read = getattr(stream, "read1", stream.read) if is_piped(stream) else stream.read

@@ -26,13 +26,13 @@ from .._core import (
 )
 from ..errors import DataError, SettingsError
 from .batches import Layout
-from .blocks import ATTRIBUTES, Block
+from .blocks import ATTRIBUTES, OUTPUT, Block
 from .formats import CANDIDATES
 from .items import ItemBatch, ItemRecord, json_objects
 from .streams import Source, name_of
 
 BEST, OTHER = BEST_CANDIDATE, OTHER_CANDIDATE
-SCORE, LOSS, RIGHT, OUTPUT = "score", "loss", "right", "output"
+SCORE, LOSS, RIGHT = "score", "loss", "right"
 COLUMNS = (ATTRIBUTES, OUTPUT, SCORE, LOSS, RIGHT)
 """Of labelled blocks; others have the first two."""
 

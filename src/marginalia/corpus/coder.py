@@ -15,7 +15,13 @@ from marginalia.corpus.blocks import Block
 from marginalia.corpus.formats import CUT_TEXT
 from marginalia.corpus.open_labels import Allowed, OpenBlock, OpenLabels
 from marginalia.corpus.partial import ANY, certain_pairs, is_open
-from marginalia.corpus.schemes import detect_from_pairs, labels_for, scheme_named, validate
+from marginalia.corpus.schemes import (
+    detect_from_pairs,
+    labels_for,
+    repairs_always,
+    scheme_named,
+    validate,
+)
 from marginalia.corpus.source import DataSource
 from marginalia.corpus.translation import Translation, by_appearance, scheme_labels
 from marginalia.errors import DataError, SettingsError
@@ -77,11 +83,6 @@ def _mend(block: Block, labels: list[str], ids: Ids, scheme: str) -> EncodedLabe
     numbers[new] = np.arange(len(labels), len(labels) + len(new))
     names = [*labels, *(translation.names[number] for number in new)]
     return EncodedLabels(names, numbers[mended], int(np.count_nonzero(mended != ids)))
-
-
-def repairs_always(scheme: str | None) -> bool:
-    """Where B and E are optional, an odd one leaves no doubt about the spans."""
-    return scheme in ("IOB1", "IOE1")
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from .._core import TokenTable, from_columns, parse_items
+from .._core import from_columns, parse_items
 from ..errors import DataError
-from .blocks import ATTRIBUTES, Block, sentence_chunks
+from .blocks import ATTRIBUTES, Block, parsed, sentence_chunks
 from .records import Sentence
 from .streams import Source, Target, name_of, open_source, open_target
 
@@ -23,7 +23,7 @@ def read_item_blocks(source: Source, *, block_bytes: int = 1 << 20) -> Iterator[
     with open_source(source) as stream:
         for text, _ in sentence_chunks(stream, block_bytes, False):
             if text:
-                yield Block(_parsed(text, file, line), COLUMNS, file, line)
+                yield Block(parsed(parse_items, text, file, first_line=line), COLUMNS, file, line)
             line += text.count(b"\n")
 
 
@@ -52,14 +52,6 @@ def check_labels(block: Block) -> None:
         if not value.strip():
             token = int((ids == number).argmax())
             raise block.error("found no label before the first tab, expected one", token, LABEL)
-
-
-def _parsed(text: bytes, file: str, line: int) -> TokenTable:
-    try:
-        return parse_items(text, first_line=line)
-    except ValueError as error:
-        message, at, column = (*error.args, None, None)[:3]
-        raise DataError(message, file=file, line=at, column=column) from None
 
 
 def _flattened(items: list[Any]) -> list[dict[str, float]]:

@@ -51,6 +51,14 @@ def is_script(text: str) -> bool:
     return len(parts) == 5 and parts[0] in ("k", "l", "t") and all(n.isdecimal() for n in parts[1:4])
 
 
+def shared_beginning(one: str, other: str) -> int:
+    """How many characters two texts begin with that are the same."""
+    size = 0
+    while size < min(len(one), len(other)) and one[size] == other[size]:
+        size += 1
+    return size
+
+
 def _spelled(lemma: str, before: int, behind: int, case: str) -> str:
     """What is put around, without the capital that the case brings."""
     front, end = lemma[:before], lemma[len(lemma) - behind :] if behind else ""
@@ -63,9 +71,7 @@ def _shared(low: str, target: str) -> tuple[int, int, int]:
     """The longest part that both have: where it is in each, and its length. A shared beginning of at least
     half of the shorter one is taken first: endings are what changes in most languages. Less than half of the
     shorter one is chance (are, be)."""
-    size = 0
-    while size < min(len(low), len(target)) and low[size] == target[size]:
-        size += 1
+    size = shared_beginning(low, target)
     if 2 * size >= min(len(low), len(target)):
         return 0, 0, size
     found = SequenceMatcher(None, low, target, autojunk=False).find_longest_match()

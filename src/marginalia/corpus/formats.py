@@ -45,8 +45,9 @@ FORMATS: dict[str, Format] = {
         Format("conllu", "conllu", functions="conllu_columns"),
         Format("jsonl", "jsonl", ("tokenizer", "misaligned")),
         Format("plain", "plain", ("tokenizer",), labelled=False),
-        Format("segmented", "plain", ("tag_separator",)),
+        Format("segmented", "segmented", ("tag_separator",)),
         Format("kytea", "kytea", ("tag_separator",)),
+        Format("conllu-text", "conllu_text", ("tag_column",), functions="conllu_text"),
         Format("crfsuite", "crfsuite"),
     )
 }
@@ -56,7 +57,8 @@ CANDIDATES = "candidates"
 EXPLICIT_FORMATS = ("crfsuite", CANDIDATES)
 """Those whose features are in the data; no templates make them."""
 
-CUT_TEXT = ("segmented", "kytea")
+TREEBANK_TEXT = "conllu-text"
+CUT_TEXT = ("segmented", "kytea", TREEBANK_TEXT)
 """Those of characters whose labels, in the scheme BMES, spell words."""
 
 _SUFFIXES = {".conllu": "conllu", ".jsonl": "jsonl"}

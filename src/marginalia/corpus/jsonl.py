@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from ..errors import DataError, SettingsError
 from .records import Sentence, Span
-from .streams import Source, Target, name_of, open_target, read_lines
+from .streams import Source, Target, encodable, name_of, open_target, read_lines
 from .tokenizers import Offsets, Tokenizer, tokenizer_named
 
 Record = dict[str, Any]
@@ -120,15 +120,13 @@ class _Line:
 
     def text(self) -> str:
         text = self.record.get("text")
-        if not isinstance(text, str) or not _encodable(text):
+        if not isinstance(text, str) or not encodable(text):
             self.fail('found no valid "text" or "tokens", expected one of them')
         return text
 
     def strings(self, key: str) -> list[str]:
         values = self.record[key]
-        if not isinstance(values, list) or not all(
-            isinstance(v, str) and v and _encodable(v) for v in values
-        ):
+        if not isinstance(values, list) or not all(isinstance(v, str) and v and encodable(v) for v in values):
             self.fail(f'found something else in "{key}", expected a list of non-empty strings')
         return list(values)
 
@@ -141,19 +139,12 @@ class _Line:
     def span(self, item: Any, length: int) -> Span:
         values = [item.get(key) for key in Span._fields] if isinstance(item, dict) else item
         if not (
-            isinstance(values, list)
-            and [type(v) for v in values] == [int, int, str]
-            and _encodable(values[2])
+            isinstance(values, list) and [type(v) for v in values] == [int, int, str] and encodable(values[2])
         ):
             self.fail(f"found span {item!r}, expected [start, end, label]")
         if not 0 <= values[0] < values[1] <= length:
             self.fail(f"found span {values!r}, expected 0 <= start < end <= {length}")
         return Span(*values)
-
-
-def _encodable(text: str) -> bool:
-    """False for halves of surrogate pairs, which JSON can spell but UTF-8 cannot."""
-    return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def _aligned(
@@ -181,7 +172,7 @@ def write_jsonl(sentences: Iterable[Sentence], target: Target) -> None:
         for sentence in sentences:
             record = _record(sentence)
             line = json.dumps(record, ensure_ascii=False)
-            write((line if _encodable(line) else json.dumps(record)) + "\n")
+            write((line if encodable(line) else json.dumps(record)) + "\n")
 
 
 def _record(sentence: Sentence) -> Record:

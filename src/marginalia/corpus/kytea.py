@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ..errors import DataError
 from .partial import ANY, OR, UNKNOWN, alternatives
-from .plain import texts
+from .plain import in_a_row, texts
 from .records import Sentence
 from .schemes import split_label
 from .streams import Source, Target, name_of, open_target
@@ -19,14 +19,17 @@ BOUNDARY, INSIDE, OPEN = "|", "-", " "
 _PREFIXES = {"||": "S", "|-": "B", "--": "M", "-|": "E"}  # by what stands before and behind a character
 
 
-def read_kytea(source: Source, tag_separator: str | None = None) -> Iterator[Sentence]:
+def read_kytea(
+    source: Source, tag_separator: str | None = None, *, blank_lines: bool = False
+) -> Iterator[Sentence]:
     """Characters with labels of BMES that may leave open what is right (`B|S`; `_` if nothing is known).
 
-    With a `tag_separator` labels are typed: `B-n` in a word whose tag is given, `B-*` in others.
+    With a `tag_separator` labels are typed: `B-n` in a word whose tag is given, `B-*` in others. With
+    `blank_lines` empty lines are sentences without tokens, else they are skipped.
     """
     file = name_of(source)
     for number, text in texts(source):
-        if text:
+        if text or blank_lines:
             yield _Line(text, tag_separator, file, number).sentence()
 
 
@@ -79,7 +82,8 @@ class _Line:
             for before, behind, type_ in zip(self._marks, self._marks[1:], types, strict=False)
         ]
         columns = {"word": self._characters, "label": labels}
-        return Sentence(columns, text="".join(self._characters), line=self._number)
+        text = "".join(self._characters)
+        return Sentence(columns, text, in_a_row(len(text)), line=self._number)
 
     def _types(self) -> list[str | None]:
         """The tag of each character's word: as far back from a tag as there is no mark but `-`."""

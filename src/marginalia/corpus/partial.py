@@ -256,14 +256,19 @@ _NO_TYPES = {"", UNKNOWN, "O"}  # what no part of an open label of spans may be
 _TYPES_EXPECTED = f"expected types of spans with {OR} between them, or {ANY} for any"
 
 
-def span_labels(sentence: Sentence, file: str | None = None, partial: bool = True) -> list[str]:
-    """Labels in IOB2 of a sentence with spans, of which with `partial` some things may not be known.
+def span_labels(
+    sentence: Sentence, file: str | None = None, partial: bool = True, scheme: str = "IOB2"
+) -> list[str]:
+    """Labels of a sentence with spans, of which with `partial` (in IOB2) some things may not be known.
 
     A span's label may be several (`NP|VP`) or `*`. The key `unknown` of a JSON line lists regions:
     `[start, end]` of which nothing is known, `[start, end, label]` that lie in spans with this label, which
     may begin and end anywhere.
     """
-    labels = labels_of(sentence.spans, len(sentence), "IOB2")
+    try:
+        labels = labels_of(sentence.spans, len(sentence), scheme)
+    except DataError as error:
+        raise _error(error.message, sentence, file) from None
     if not partial:
         if has_regions(sentence):
             why = "expected none: they are for training with partial=on"

@@ -101,12 +101,21 @@ class Problem(NamedTuple):
     why: str
 
 
+def repairs_always(scheme: str | None) -> bool:
+    """Where B and E are optional, an odd one leaves no doubt about the spans."""
+    return scheme in ("IOB1", "IOE1")
+
+
 def scheme_named(name: str) -> Scheme:
     """The scheme of that name (any case; BIO, BIOES and other usual names too)."""
     known = SCHEMES.get(ALIASES.get(name.upper(), name.upper()))
     if known is None:
         raise SettingsError(f"found scheme {name!r}, expected one of {', '.join(SCHEMES)}")
     return known
+
+
+UNTYPED = "word"
+"""What a span is called if spans have no types."""
 
 
 def split_label(label: str) -> tuple[str, str]:

@@ -34,7 +34,7 @@ class DataSource:
     documents are labelled at once, and blocks end where they end; `to_document_ends`: blocks end so, but
     sentences are labelled one by one; `partial`: labels may leave open what is right; `stream`: files are to
     be read again in every pass; `items`: examples are whole items with one class each. `held` are blocks in
-    memory: then nothing is read, the layout is as given.
+    memory: then nothing is read, the layout is as given. `scheme`: what spans of records are spelled in.
     """
 
     data: Data
@@ -48,6 +48,7 @@ class DataSource:
     items: bool = False
     held: tuple[Block, ...] | None = None
     to_document_ends: bool = False
+    scheme: str = "IOB2"
 
     @classmethod
     def of_file(cls, path: Path, layout: Layout, held: Iterable[Block] | None = None) -> DataSource:
@@ -62,6 +63,7 @@ class DataSource:
             layout.partial,
             items=layout.items,
             to_document_ends=layout.to_document_ends,
+            scheme=layout.scheme,
             held=None if held is None else tuple(held),
         )
 
@@ -109,6 +111,7 @@ class DataSource:
             whole_documents=self.whole_documents,
             partial=self.partial,
             to_document_ends=self.to_document_ends,
+            scheme=self.scheme,
         )
 
     def blocks(self) -> Iterator[Block]:

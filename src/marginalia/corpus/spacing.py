@@ -209,8 +209,10 @@ def _disagreement(sentence: ParsedSentence, given: str, text: str) -> DataError:
 
 def mark_spaces(document: Document, ranges: bool, start: int = 0) -> None:
     """Write white space, and ranges of characters if wanted, into MISC; see `Document.mark_spaces`."""
+    if not document.sentences:
+        return
     text, spaced = document.text, True
-    if document.sentences and (first := document.sentences[0].tokens[0]).start:
+    if (first := document.sentences[0].tokens[0]).start:
         _set(first, _SPACES_BEFORE, encode_spaces(text[: first.start]))
     for sentence, following in zip(document, [*document.sentences[1:], None], strict=True):
         tokens = sentence.tokens

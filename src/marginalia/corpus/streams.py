@@ -176,3 +176,8 @@ def _packed(stream: BinaryIO, path: str) -> BinaryIO:
 
     # No name and no time inside: equal results are equal files.
     return cast(BinaryIO, gzip.GzipFile("", "wb", fileobj=stream, mtime=0))
+
+
+def encodable(text: str) -> bool:
+    """False for halves of surrogate pairs, which JSON can spell but UTF-8 cannot."""
+    return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..errors import SettingsError
+from .formats import CUT_TEXT
 
 Offsets = list[tuple[int, int]]
 Tokenizer = Callable[[str], Offsets]
@@ -85,7 +86,7 @@ TOKENIZERS: dict[str, Tokenizer] = {
 
 def tokenizer_of(format: str, options: Mapping[str, Any]) -> str:
     """The name of the tokenizer that made the tokens of such files, as far as one can know."""
-    usual = {"segmented": "characters", "kytea": "characters", "jsonl": "words"}.get(format, "whitespace")
+    usual = "characters" if format in CUT_TEXT else "words" if format == "jsonl" else "whitespace"
     return str(options.get("tokenizer", usual))
 
 

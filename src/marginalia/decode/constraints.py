@@ -13,11 +13,10 @@ from typing import Any, NamedTuple, TypeVar
 
 from marginalia.config import suggestion
 from marginalia.corpus.records import Span
-from marginalia.corpus.schemes import spans_of, split_label
+from marginalia.corpus.schemes import UNTYPED, spans_of, split_label
 from marginalia.corpus.streams import Source, name_of, read_lines
 from marginalia.errors import DataError, SettingsError
 
-UNTYPED = "word"  # what a span is called if spans have no types
 UNKNOWN = "_"  # a label that is not given
 ANY_LABEL = "*-"
 ANY_TYPE = "-*"

@@ -21,7 +21,7 @@ from marginalia.errors import DataError, MarginaliaError, ModelError
 from marginalia.features.compiling import extracted, looks_at_lists
 from marginalia.model import SavedModel, phrases_of
 from marginalia.model.constants import ChainSettings, constant_place
-from marginalia.model.rules_part import has_rules
+from marginalia.model.rules_part import RuleAtoms, has_rules
 from marginalia.model.word_tables import word_tables_of
 
 Ids = npt.NDArray[np.int32]
@@ -311,6 +311,10 @@ class Decoder(Generic[Shape]):
             counts[item] = counts.get(item, 0) + term.times
         return [Contribution(*item, n) for item, n in counts.items()]
 
+    @cached_property
+    def _rule_atoms(self) -> RuleAtoms:
+        return RuleAtoms(self._saved)
+
     def rules_holding(
         self, block: Block, sentence: int, ids: npt.NDArray[np.uint32]
     ) -> list[tuple[int, int]]:
@@ -326,7 +330,8 @@ class Decoder(Generic[Shape]):
         found, sums = [], [0.0] * len(ids)
         for t, row, confidence in rule_parts(self._saved, fired, ids):
             place, name = (row, int(ids[t])), self._saved.feature_name(row)
-            found.append(Term("rule", name, self._named([ids[t]]), confidence, t, t, place))
+            texts = tuple(self._rule_atoms.of(row))
+            found.append(Term("rule", name, self._named([ids[t]]), confidence, t, t, place, texts=texts))
             sums[t] += confidence
         for t, total in enumerate(sums):
             found.append(Term("sigmoid", "sigmoid", self._named([ids[t]]), log_sigmoid(total) - total, t, t))

@@ -12,7 +12,8 @@ import numpy as np
 from marginalia import _core
 from marginalia.config import suggestion
 from marginalia.corpus.blocks import Block
-from marginalia.decode.constraints import UNTYPED, At, Names
+from marginalia.corpus.schemes import UNTYPED
+from marginalia.decode.constraints import At, Names
 from marginalia.errors import SettingsError
 from marginalia.model import SavedModel
 
@@ -61,6 +62,10 @@ class ModelDictionaries:
         """The model with the phrases of the soft dictionaries as its own."""
         return self.base if self.soft is None else with_soft(self.base, self.soft)
 
+    def model_in_use(self) -> SavedModel:
+        """The same, with segments that may be as long as phrases of the hard dictionaries."""
+        return self.model() if self.hard is None else with_lengths(self.model(), self.hard)
+
 
 def resolve_dictionaries(
     saved: SavedModel,
@@ -105,7 +110,7 @@ def with_soft(saved: SavedModel, soft: ResolvedDictionaries) -> SavedModel:
         )
     dictionary = soft.united
     for label in dictionary.labels:
-        if label not in program.lists:
+        if (label or UNTYPED) not in program.lists:
             raise dictionary.place_of(label).error(
                 f"found the label '{label}', for which the model has no list. "
                 f"{suggestion(label, list(program.lists))}"
@@ -115,6 +120,18 @@ def with_soft(saved: SavedModel, soft: ResolvedDictionaries) -> SavedModel:
     names = dict.fromkeys([*program.dictionary, *lists])
     states = {f"list.{name}": lists.get(name, nothing).states for name in names}
     return replace(saved, arrays=saved.arrays | states)
+
+
+def with_lengths(saved: SavedModel, hard: ResolvedDictionaries) -> SavedModel:
+    """The model with segments as long as the longest phrase, if they have a greatest length: else such a
+    phrase could not be one."""
+    from marginalia.decode.segments import MOST_TOKENS
+
+    most = saved.settings.get("max-length")
+    longest = max(dictionary.most_tokens(hard.tokenizer) for dictionary in hard.dictionaries)
+    if not isinstance(most, int) or longest <= most:
+        return saved
+    return replace(saved, settings=saved.settings | {"max-length": min(longest, MOST_TOKENS)})
 
 
 class HardDictionary:

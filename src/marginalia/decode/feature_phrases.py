@@ -19,7 +19,6 @@ from marginalia.features.program import (
     Value,
 )
 from marginalia.model import SavedModel, phrases_of
-from marginalia.model.rules_part import AND
 
 # What a function makes of a column, as the subject of a sentence: {} is the column with its place.
 _SUBJECTS: dict[str, str] = {
@@ -94,7 +93,7 @@ def words_of(program: TemplateProgram, chosen: Term | None, other: Term | None, 
     if term.kind == "feature" and term.template is None:
         return f"the attribute '{term.feature}'" + ("" if term.times == 1 else f" is {term.times:g}")
     if term.kind == "rule":
-        return "the rule " + term.feature.replace(AND, " and ")
+        return "the rule " + " and ".join(term.texts)
     if term.kind == "sigmoid":
         return "log sigmoid(5 F) in place of F, the sum of the rules"
     if term.kind == "global":

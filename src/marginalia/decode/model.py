@@ -124,7 +124,7 @@ class TrainedModel:
     @classmethod
     def with_parts(cls: type[Own], own: ModelDictionaries) -> Own:
         """The model of a saved one with dictionaries."""
-        made = cls(own.model())
+        made = cls(own.model_in_use())
         made._dictionaries = own
         if own.hard is not None:
             made._hard = HardDictionary(own.hard, made.labels, made.saved.scheme)
@@ -132,11 +132,16 @@ class TrainedModel:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model file; an old file of that name survives any failure."""
-        file.save(self.saved, path)
+        file.save(self._kept, path)
 
     def to_bytes(self) -> bytes:
         """The bytes of the model file."""
-        return file.to_bytes(self.saved)
+        return file.to_bytes(self._kept)
+
+    @property
+    def _kept(self) -> SavedModel:
+        """What a file has of the model: hard dictionaries are not part of it."""
+        return self.saved if self._dictionaries.hard is None else self._dictionaries.model()
 
     @classmethod
     def load(cls: type[Own], path: str | os.PathLike[str]) -> Own:

@@ -5,6 +5,7 @@ A context is a label with its relations to the labels before and after it; see c
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
@@ -15,6 +16,7 @@ import numpy.typing as npt
 from marginalia import _core
 from marginalia.corpus.batches import Batch
 from marginalia.corpus.blocks import Block
+from marginalia.corpus.records import Sentence
 from marginalia.corpus.schemes import APART, JOINED, TWINS, prefix_table, split_label
 from marginalia.corpus.settings import DataSettings
 from marginalia.decode.confidence import relations_of
@@ -39,7 +41,9 @@ from marginalia.model import SavedModel
 Ids = npt.NDArray[np.int32]
 Set = npt.NDArray[np.bool_]  # [label, relation before, relation after]
 SPANS = "spans"  # what the given spans of records are called
+BLANKS = "blanks"  # the same of blanks between tokens, over which no span goes
 _APART_OR_TWINS = [APART, TWINS]
+_GOING_ON = ("I", "M", "E", "L")  # in the schemes whose other labels begin spans
 
 
 class Contexts:
@@ -238,6 +242,8 @@ class ModelConstraints:
         if column == SPANS and batch.sentences is not None:
             spans, column = batch.sentences[s].spans, block.columns[0]
             found = [At(span.start + 1, span.end, (span.label,)) for span in spans]
+        elif column == BLANKS and batch.sentences is not None:
+            found, column = self._behind_blanks(batch.sentences[s]), block.columns[0]
         else:
             found = given(block.table.column_slice(block.index(column), first, starts[s + 1]))
         kept = []
@@ -247,6 +253,12 @@ class ModelConstraints:
             except SettingsError as error:
                 raise block.error(str(error), first + constraint.first - 1, column) from None
         return kept
+
+    def _behind_blanks(self, sentence: Sentence) -> list[At]:
+        """No span goes on behind a blank."""
+        beginning = tuple(name for name in self.names.labels if split_label(name)[0] not in _GOING_ON)
+        offsets = enumerate(itertools.pairwise(sentence.offsets or ()), 2)
+        return [At(t, t, beginning) for t, ((_, end), (start, _)) in offsets if start > end]
 
     def compile(
         self, unit: Block, block: Block, by_sentence: Sequence[Sequence[Constraint]]

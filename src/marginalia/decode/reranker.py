@@ -8,9 +8,9 @@ from textwrap import shorten
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from marginalia.corpus.batches import Batch
-from marginalia.corpus.blocks import ATTRIBUTES, Block, pack
+from marginalia.corpus.blocks import ATTRIBUTES, OUTPUT, Block, pack
 from marginalia.corpus.candidate_answers import CandidateAnswer
-from marginalia.corpus.candidates import BEST, OTHER, OUTPUT, pack_candidates, records_of
+from marginalia.corpus.candidates import BEST, OTHER, pack_candidates, records_of
 from marginalia.corpus.records import Sentence
 from marginalia.decode.answering import LabelModel, check_k
 from marginalia.decode.candidates import CandidateDecoder

@@ -25,7 +25,7 @@ from marginalia.features.compiling import compile_segment_extractor, has_ends, h
 from marginalia.features.program import TemplateProgram
 from marginalia.model import SavedModel
 
-_MOST_TOKENS = 1000  # kMostTokens of core/search/segments/shape.hpp
+MOST_TOKENS = 1000  # kMostTokens of core/search/segments/shape.hpp
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +37,7 @@ class SegmentSettings(Settings):
         "Tokens of the longest segment. Longer ones of the training data are cut into pieces (and counted); "
         "auto: as long as the longest of them.",
         1,
-        _MOST_TOKENS,
+        MOST_TOKENS,
         words=("auto",),
         changeable=True,
     )
@@ -90,7 +90,7 @@ def fit_settings(own: SegmentSettings, lengths: Mapping[int, int]) -> tuple[Segm
     """The settings with the greatest length of segments, and how many of the data are longer."""
     most = own.max_length
     if not isinstance(most, int):
-        most = min(max(lengths, default=1), _MOST_TOKENS)
+        most = min(max(lengths, default=1), MOST_TOKENS)
     cut = sum(count for length, count in lengths.items() if length > most)
     notes = [f"cut {cut} segments of more than max-length={most} tokens into pieces"] if cut else []
     return replace(own, max_length=most), notes

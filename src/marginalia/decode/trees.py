@@ -28,6 +28,7 @@ from marginalia.model import SavedModel
 UNKNOWN = "_"  # a head or a label that is not known
 ACTIONS = "tree.actions"  # the array of actions that may be taken
 _NONE = np.zeros(0, np.int32)
+_PLAIN = 3  # actions without a label; behind them are three for each label
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,6 +126,11 @@ def heads_of(table: _core.TokenTable, column: int) -> Ids:
     return np.array(numbers, np.int32)[ids] if numbers else _NONE
 
 
+def unknown_label(labels: Sequence[str]) -> int | None:
+    """The number of the label that says that none is known; None where no arc has another: then it is one."""
+    return labels.index(UNKNOWN) if UNKNOWN in labels and len(labels) > 1 else None
+
+
 class TreeExtraction:
     """Sentences as values of tokens; features are made when they are needed."""
 
@@ -188,14 +194,18 @@ class TreeTraining:
         """The right trees: labels, and the heads that came with the sentences."""
         examples.gold = ids
         labels = ids.astype(np.int32)
-        if UNKNOWN in self._labels:
-            labels[ids == self._labels.index(UNKNOWN)] = -1
+        unknown = unknown_label(self._labels)
+        if unknown is not None:
+            labels[ids == unknown] = -1
         try:
             self.lifted += examples.rows.set_gold(self._shape, examples.heads, labels)
         except ValueError as error:
             number, _, why = str(error).partition(" trees: ")
             raise DataError(f"sentence {int(number) + 1}: {why}, expected a tree") from None
-        self.allow(examples.rows.seen_actions(self._shape))
+        seen = examples.rows.seen_actions(self._shape)
+        if unknown is not None:
+            seen[_PLAIN + 3 * unknown :][:3] = 0  # no tree has it
+        self.allow(seen)
 
     def choose_features(self, batches: Callable[[], Iterator[TreeSentences]], kept: list[Any]) -> None:
         """Unless features come as they are met: those of the right trees, seen often enough."""

@@ -15,6 +15,7 @@ from marginalia.corpus.phrases import (
     read_entries,
     write_entries,
 )
+from marginalia.corpus.schemes import UNTYPED
 from marginalia.corpus.tokenizers import tokenizer_named
 from marginalia.errors import DataError
 
@@ -106,6 +107,11 @@ class Dictionary(Mapping[Phrase, tuple[str, ...]]):
         """All labels that phrases have, sorted."""
         return tuple(sorted(self._places))
 
+    @property
+    def list_names(self) -> tuple[str, ...]:
+        """What its phrase lists are called, each once."""
+        return tuple(dict.fromkeys(label or UNTYPED for label in self.labels))
+
     def place_of(self, label: str) -> Place:
         """Where a label stood first."""
         return self._places.get(label, Place())
@@ -139,15 +145,25 @@ class Dictionary(Mapping[Phrase, tuple[str, ...]]):
         found: PhraseFinder = self._made[wanted]
         return found
 
+    def most_tokens(self, tokenizer: str) -> int:
+        """How many tokens the longest phrase has, cut like this; counted once."""
+        wanted = ("most tokens", tokenizer)
+        if wanted not in self._made:
+            cut = _cutter(tokenizer)
+            sizes = (len(p.split() if isinstance(p, str) else p) for p in map(cut, self._labels))
+            self._made[wanted] = max(sizes, default=0)
+        found: int = self._made[wanted]
+        return found
+
     def lists(self, tokenizer: str) -> dict[str, _core.PhraseSet]:
         """The phrases of each label as a phrase list for templates; made once."""
         if tokenizer not in self._made:
             cut = _cutter(tokenizer)
-            listed: dict[str, list[Phrase]] = {label: [] for label in self.labels}
+            listed: dict[str, list[Phrase]] = {name: [] for name in self.list_names}
             for phrase, labels in self._labels.items():
                 tokens = cut(phrase)
                 for label in labels:
-                    listed[label].append(tokens)
+                    listed[label or UNTYPED].append(tokens)
             self._made[tokenizer] = {label: _core.PhraseSet(phrases) for label, phrases in listed.items()}
         lists: dict[str, _core.PhraseSet] = self._made[tokenizer]
         return lists

@@ -11,6 +11,7 @@ from typing import Any
 
 from marginalia import _core
 from marginalia.corpus.schemes import scheme_named, split_label
+from marginalia.corpus.streams import encodable
 from marginalia.errors import DataError, SettingsError
 from marginalia.features.reading import Line, lines, nearest
 
@@ -138,18 +139,23 @@ def mention_labels(labels: Sequence[str], encoding: str | None) -> _core.Mention
 
 def _function(name: str) -> Callable[..., Iterable[str]]:
     """The function that a name stands for; an error that says what is wrong if there is none."""
-    if not _FUNCTION.fullmatch(name):
-        raise SettingsError(f"global function: found '{name}', expected module:function.")
+    if not isinstance(name, str) or not _FUNCTION.fullmatch(name):
+        given = f"'{name}'" if isinstance(name, str) else type(name).__name__
+        raise SettingsError(f"global function: found {given}, expected its name, module:function.")
     module, _, attribute = name.partition(":")
     try:
-        found: Callable[..., Iterable[str]] = getattr(importlib.import_module(module), attribute)
+        imported = importlib.import_module(module)
     except ImportError as error:
         raise SettingsError(
             f"global function '{name}': the module {module} cannot be imported ({error}). It must be where "
             "Python finds modules, in training and wherever the model is used: set PYTHONPATH, or install it."
         ) from error
-    except AttributeError:
-        raise SettingsError(f"global function '{name}': the module has no {attribute}.") from None
+    except Exception as error:  # of the user's code
+        what = f"the module {module} failed with {type(error).__name__}: {error}"
+        raise SettingsError(f"global function '{name}': {what}") from error
+    if not hasattr(imported, attribute):
+        raise SettingsError(f"global function '{name}': the module has no {attribute}.")
+    found: Callable[..., Iterable[str]] = getattr(imported, attribute)
     if not callable(found):
         raise SettingsError(f"global function '{name}': this is not a function.")
     return found
@@ -168,7 +174,7 @@ def _called(name: str, types: Sequence[str]) -> Callable[[list[str], list[Any]],
             what = f"failed with {type(error).__name__}: {error}"
             raise DataError(f"global function '{name}' {what}; expected names of features") from error
         for feature in found:
-            if not isinstance(feature, str):
+            if not isinstance(feature, str) or not encodable(feature):
                 raise DataError(f"global function '{name}' gave {feature!r}, expected names of features")
         return [f"{prefix}:{feature}" for feature in found]
 

@@ -87,7 +87,7 @@ def named(batch: Batch, model: TrainedModel) -> Batch:
     """The batch with its words under the name that the model knows, if their format has fixed names."""
     word = model.saved.columns[0]
     block = batch.block
-    if batch.sentences is None or word in block.columns or block.columns[:1] != ("word",):
+    if word in block.columns or block.columns[:1] != ("word",):
         return batch
     return replace(batch, block=replace(block, columns=(word, *block.columns[1:])))
 

@@ -53,6 +53,11 @@ class ExampleReader(ABC):
         """The format of data whose user said this of it, or nothing."""
         return name
 
+    def format_and_options(self, saved: SavedModel, given: Reading) -> tuple[str, dict[str, Any]]:
+        """The format of data for a model and what its reader takes: as the training data, but for what is
+        given."""
+        return self.source_format(given.format) or saved.format, {**saved.options, **given.options}
+
     def source_with(self, source: DataSource) -> DataSource:
         """Training data with the columns that such examples have, where users name none."""
         return source
@@ -90,6 +95,12 @@ class ExampleReader(ABC):
     def check_data(self, data: DataSettings) -> DataSettings:
         """The settings of the data as they are meant; an error for those that make no sense."""
         return data
+
+
+def scheme_of_records(saved: SavedModel) -> str:
+    """What spans of labelled records are spelled in for a model: its own scheme, but open labels in IOB2."""
+    open_labels = saved.settings_as(DataSettings).partial
+    return "IOB2" if open_labels or saved.scheme is None else saved.scheme
 
 
 def check_explicit(saved: SavedModel, format: str) -> None:

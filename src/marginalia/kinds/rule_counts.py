@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from marginalia.corpus.blocks import Block
-from marginalia.corpus.coder import LabelReader, number_labels, repairs_always
-from marginalia.corpus.settings import DataSettings
+from marginalia.corpus.coder import LabelReader, number_labels
 from marginalia.decode.model import TrainedModel
 
 
@@ -35,8 +34,7 @@ def count_rules(model: TrainedModel, blocks: Iterable[Block], label: str) -> Rul
     """Counts over labelled blocks; the labels of neighbours are the right ones, as in training."""
     saved, found = model.saved, RuleCounts()
     decoder: Any = model.decoder  # of a structure that may have rules
-    repair = saved.settings_as(DataSettings).repair or repairs_always(saved.scheme)
-    reader = LabelReader(label, saved.scheme, saved.encoding, repair)
+    reader = LabelReader(label, saved.scheme, saved.encoding, saved.repairs)
     numbers = {name: number for number, name in enumerate(saved.labels)}
     for block in blocks:
         ids = number_labels(reader.complete(block), numbers)

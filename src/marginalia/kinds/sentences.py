@@ -4,15 +4,24 @@ from __future__ import annotations
 
 from dataclasses import replace
 from types import MappingProxyType
+from typing import Any
 
 from marginalia.corpus.batches import Layout
-from marginalia.corpus.formats import CUT_TEXT, FORMATS, format_of
+from marginalia.corpus.formats import CUT_TEXT, FORMATS, TREEBANK_TEXT, format_of
+from marginalia.corpus.schemes import split_label
 from marginalia.corpus.settings import DataSettings
 from marginalia.corpus.source import DataSource
+from marginalia.corpus.tokenizers import tokenizer_of
 from marginalia.decode.model import TrainedModel
 from marginalia.errors import DataError, SettingsError
 from marginalia.features.program import TemplateProgram
-from marginalia.kinds.reader import ExampleReader, Reading, TablesOfWords, check_explicit
+from marginalia.kinds.reader import (
+    ExampleReader,
+    Reading,
+    TablesOfWords,
+    check_explicit,
+    scheme_of_records,
+)
 from marginalia.model import SavedModel
 
 _LABELLED = {
@@ -21,8 +30,11 @@ _LABELLED = {
     "kytea": ("label",),
     "plain": (),
     "segmented": (),
+    "conllu-text": (),
 }
 """What may be given as labels, in formats whose columns have no names."""
+_WITH_OFFSETS = ("jsonl", "plain", "conllu-text")
+"""Formats whose text may have blanks between tokens."""
 
 
 class SentenceReader(ExampleReader):
@@ -36,21 +48,28 @@ class SentenceReader(ExampleReader):
         """By suffix: .conllu, .jsonl; all others are columns."""
         return format_of(path, name, labelled=True).name
 
+    def format_and_options(self, saved: SavedModel, given: Reading) -> tuple[str, dict[str, Any]]:
+        """Models that cut text cut that of other formats, too; the suffix tells."""
+        name = _format_name(saved, given)
+        own = {**_text_options(saved), **saved.options}
+        kept = {option: own[option] for option in format_of("", name).options if option in own}
+        return name, {**kept, **given.options}
+
     def layout(self, saved: SavedModel, given: Reading, *, labelled: bool = True) -> Layout:
         """As the training data, but for what is given."""
-        format = format_of("", given.format or saved.format, labelled=labelled)
-        check_explicit(saved, format.name)
-        kept = {name: saved.options[name] for name in format.options if name in saved.options}
-        columns, label = _columns(saved, format.name, given.columns, given.label)
-        data, options = saved.settings_as(DataSettings), {**kept, **given.options}
+        name, options = self.format_and_options(saved, given)
+        check_explicit(saved, format_of("", name, labelled=labelled).name)
+        columns, label = _columns(saved, name, given.columns, given.label)
+        data = saved.settings_as(DataSettings)
         return Layout(
-            format.name,
+            name,
             columns,
             label,
             options,
             data.whole_documents,
             data.partial and labelled,
             to_document_ends=saved.program.of_documents,
+            scheme=scheme_of_records(saved),
         )
 
     def input_layout(self, saved: SavedModel, given: Reading) -> Layout:
@@ -59,6 +78,8 @@ class SentenceReader(ExampleReader):
         options = dict(layout.options)
         if layout.format == "segmented" and "tag_separator" not in given.options:
             options.pop("tag_separator", None)
+        if "tag_column" not in given.options:
+            options.pop("tag_column", None)
         if layout.format == "jsonl" and "misaligned" not in given.options:
             options["misaligned"] = "drop"
         return replace(layout, options=options)
@@ -66,6 +87,8 @@ class SentenceReader(ExampleReader):
     def keeping(self, layout: Layout, column: str, given: Reading) -> Layout:
         """With a column of labels, or the spans of JSONL records."""
         known = _LABELLED.get(layout.format, layout.columns)
+        if column == "blanks" and layout.format in _WITH_OFFSETS:
+            return layout
         if column == "spans" and layout.format == "jsonl":  # what is to be kept must not be dropped
             return replace(layout, options={**layout.options, "misaligned": "error", **given.options})
         if layout.format == "conllu" and column not in known:
@@ -79,7 +102,7 @@ class SentenceReader(ExampleReader):
         self, model: TrainedModel, text: str, tokenizer: str | None = None
     ) -> dict[str, list[str]]:
         """The columns of a sentence; tokens are written word/pos if the model needs several."""
-        from marginalia.corpus.tokenizers import tokenizer_named, tokenizer_of
+        from marginalia.corpus.tokenizers import tokenizer_named
 
         columns, saved = model.feature_columns, model.saved
         kept = tokenizer_of(saved.format, saved.options) if len(columns) == 1 else "whitespace"
@@ -103,12 +126,37 @@ class SentenceReader(ExampleReader):
 SENTENCES = SentenceReader()
 
 
+def cuts_text(saved: SavedModel) -> bool:
+    """Whether the tokens of a model are characters."""
+    return tokenizer_of(saved.format, saved.options) == "characters"
+
+
+def finds_words(saved: SavedModel) -> bool:
+    """Whether they spell words, so that each is in one."""
+    return cuts_text(saved) and "O" not in saved.labels
+
+
+def _format_name(saved: SavedModel, given: Reading) -> str:
+    """As given, else as the training data; the suffix tells of a file with another text to be cut."""
+    if not cuts_text(saved):
+        return given.format or saved.format
+    by_suffix = format_of(given.file).name
+    name = given.format or (saved.format if by_suffix == "conll" else by_suffix)
+    return TREEBANK_TEXT if name == "conllu" else name
+
+
 def output_layout(layout: Layout, saved: SavedModel) -> Layout:
     """How to write what was read: words get their tags even if they were read without."""
-    if not {layout.format, saved.format} <= set(CUT_TEXT):
+    if layout.format not in CUT_TEXT:
         return layout
-    kept = {name: value for name, value in saved.options.items() if name == "tag_separator"}
-    return replace(layout, options={**kept, **layout.options})
+    return replace(layout, options={**_text_options(saved), **saved.options, **layout.options})
+
+
+def _text_options(saved: SavedModel) -> dict[str, str]:
+    """Options of readers and writers of text that a model cuts, where its training data do not tell them."""
+    typed = any(split_label(label)[1] for label in saved.labels)
+    tags = {"tag_separator": "/", "tag_column": "upos"} if typed else {}
+    return {"tokenizer": "characters", **tags} if cuts_text(saved) else {}
 
 
 def _columns(

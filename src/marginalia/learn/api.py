@@ -13,13 +13,14 @@ from marginalia.decode.model import TrainedModel
 from marginalia.errors import SettingsError
 from marginalia.features.dictionary import Dictionary, dictionary_of
 from marginalia.kinds import kind_of, load, model_of
+from marginalia.kinds.reader import Reading, scheme_of_records
 from marginalia.learn.calibration import calibrated
 from marginalia.learn.correcting import corrected
 from marginalia.learn.correction_report import CorrectionReport, report_correction
 from marginalia.learn.preparing import prepare
 from marginalia.learn.recipe import TASKS, GlobalChoice, Recipe, recipe_of, recipe_with
 from marginalia.learn.self_training import Unlabelled, prepare_self_training
-from marginalia.learn.training import Progress, Training
+from marginalia.learn.training import Progress, Training, TrainingRun
 from marginalia.model import SavedModel
 
 Own = TypeVar("Own", bound=TrainedModel)
@@ -109,7 +110,7 @@ def train(
 
 def _run(
     source: DataSource, dev: Data | None, recipe: Recipe, text: Unlabelled | None, more: dict[str, Any]
-) -> Training:
+) -> TrainingRun:
     if text is not None:
         return prepare_self_training(source, dev, recipe, text, **more)
     return prepare(source, dev, recipe, **more)
@@ -145,17 +146,23 @@ def calibrate(
 def source_for(saved: SavedModel, source: DataSource) -> DataSource:
     """Labelled data for a model, read as its training data were unless the source says otherwise."""
     data, reader = saved.settings_as(DataSettings), kind_of(saved.structure).reader
+    format, options = reader.format_and_options(saved, _reading_of(source))
     return replace(
         source,
         columns=source.columns or saved.columns,
         label=source.label or saved.label,
-        format=reader.source_format(source.format) or saved.format,
-        options=saved.options if source.options is None else source.options,
+        format=format,
+        options=options if source.options is None else source.options,
         whole_documents=data.whole_documents,
         to_document_ends=saved.program.of_documents,
         partial=data.partial,
         items=reader.items,
+        scheme=scheme_of_records(saved),
     )
+
+
+def _reading_of(source: DataSource) -> Reading:
+    return Reading(source.format, file=source.name or "")
 
 
 def fixed(
@@ -181,10 +188,9 @@ def continued(
     sample_weights: Sequence[float] | None = None,
 ) -> Training:
     """A run of a model's own learner that goes on where the model stopped, over other data."""
-    source = replace(
-        source,
-        format=source.format or saved.format,
-        options=saved.options if source.options is None else source.options,
-    )
+    reader = kind_of(saved.structure).reader
+    format, options = reader.format_and_options(saved, _reading_of(source))
+    own = options if source.options is None else source.options
+    source = replace(source, format=format, options=own, scheme=scheme_of_records(saved))
     recipe = recipe_of(saved, passes)
     return prepare(source, None, recipe, threads=threads, start=saved, sample_weights=sample_weights)

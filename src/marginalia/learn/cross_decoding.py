@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -107,8 +107,6 @@ def cross_decode(
             if stop():
                 raise Stopped
         model = training.model()
-        if set(model.saved.labels) - set(saved.labels):
-            raise _first_unknown(others, source.layout.label, base.labels)
         found = decode(model, parts[fold].blocks[0], k, saved.labels)
         kept.store(fold, {"ids": found.ids.astype(np.uint16), "scores": found.scores})
         return found
@@ -126,22 +124,6 @@ def decode(model: TrainedModel, block: Block, k: int, labels: Sequence[str]) -> 
         raise DataError(f"found the label {unknown[0]}, which the base model does not know")
     table = np.array([numbers[label] for label in model.saved.labels], np.int32)
     return Hypotheses(block, table[found.ids], found.scores)
-
-
-def _first_unknown(blocks: Iterable[Block], column: str, known: Collection[str]) -> DataError:
-    """The error for a label of the data that the base model does not know, where the first one stands."""
-    for block in blocks:
-        values, ids = block.table.distinct(block.index(column))
-        for number, value in enumerate(values):
-            if value not in known:
-                return unknown_label(block, column, int((ids == number).argmax()))
-    return DataError("found labels that the base model does not know")
-
-
-def unknown_label(block: Block, column: str, token: int) -> DataError:
-    """The error for the label of a token that the base model does not know."""
-    [label] = block.table.column_slice(block.index(column), token, token + 1)
-    return block.error(f"found the label {label}, which the base model does not know", token, column)
 
 
 @dataclass(frozen=True, eq=False)
@@ -233,6 +215,7 @@ class HypothesisCache:
 
     def __init__(self, folder: str | os.PathLike[str], fingerprint: str) -> None:
         self.folder, self._fingerprint = os.fspath(folder), fingerprint
+        os.makedirs(self.folder, exist_ok=True)  # what cannot be written is to be known before training
 
     def path(self, fold: int) -> str:
         """Where the hypotheses of a fold are."""
@@ -252,22 +235,10 @@ class HypothesisCache:
 
     def store(self, fold: int, arrays: Arrays) -> None:
         """Keep the arrays of a fold, all of them or nothing."""
-        os.makedirs(self.folder, exist_ok=True)
         arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
         of = self._of(fold)
         metadata = {"format": _FORMAT, "of": of, "checksum": checksum(of, arrays)}
         write_file(self.path(fold), container(arrays, metadata))
-
-    def clear(self) -> None:
-        """Take the folder away, if nothing else is in it."""
-        for name in self._names():
-            os.unlink(os.path.join(self.folder, name))
-        with suppress(OSError):
-            os.rmdir(self.folder)
-
-    def _names(self) -> Iterator[str]:
-        if os.path.isdir(self.folder):
-            yield from (name for name in os.listdir(self.folder) if name.endswith(".hypotheses"))
 
     def _of(self, fold: int) -> str:
         return f"{self._fingerprint}/{fold}"

@@ -17,7 +17,7 @@ from marginalia.learn.likelihood import LikelihoodPatience, LikelihoodRun, Prior
 from marginalia.learn.non_local import NonLocalSettings, resolve_non_local
 from marginalia.learn.online import OnlineOptions, OnlineRun, OnlineSettings, checked
 from marginalia.learn.rank_boost import RankBoostRun, RankBoostSettings, resolve_rounds
-from marginalia.learn.rules import RuleRun, RuleSettings, resolve_looks
+from marginalia.learn.rules import RuleRun, RuleSettings, resolve_rules
 from marginalia.learn.run import LearnerRun, LearnerSettings, RunContext
 
 L = TypeVar("L", bound=LearnerSettings)
@@ -279,7 +279,7 @@ LEARNERS: dict[str, Learner[Any]] = {
         RuleSettings,
         RuleRun,
         _core.RuleSamples.needs(),
-        resolve_looks,
+        resolve_rules,
         ends=True,
     ),
 }

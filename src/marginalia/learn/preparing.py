@@ -189,7 +189,7 @@ def features_of(recipe: Recipe, source: DataSource) -> PreparedFeatures:
     if layout.format in EXPLICIT_FORMATS:
         program = _explicit(recipe)
     else:
-        labels = recipe.dictionary.labels if recipe.dictionary is not None else ()
+        labels = recipe.dictionary.list_names if recipe.dictionary is not None else ()
         tables = TablesOfWords(
             recipe.lists,
             structure.list_templates,

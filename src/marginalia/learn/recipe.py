@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from marginalia.config import Scalar, Setting, Settings, resolve, suggestion
-from marginalia.corpus.formats import CUT_TEXT, format_of
+from marginalia.corpus.formats import FORMATS, TREEBANK_TEXT, format_of
 from marginalia.corpus.settings import DataSettings
 from marginalia.decode.settings import SearchSettings, StructureOptions
 from marginalia.decode.structures import STRUCTURES
@@ -61,8 +61,8 @@ class Task:
     """Defaults for a kind of work.
 
     `sets` are ready-made sets of templates by structure, the best first: the structure is the first of them
-    that goes with the learner. Other structures have usual sets of their own. `options` are those of the
-    reader of its `format`.
+    that goes with the learner. Other structures have usual sets of their own. `options` are those of
+    readers: each format has those that it takes.
     """
 
     help: str
@@ -80,16 +80,12 @@ class Task:
         self, path: object, format: str | None, options: Mapping[str, Any]
     ) -> tuple[str | None, dict[str, Any]]:
         """The format of training data and options of its reader: the task's, unless another is given or the
-        suffix tells of one. Text in JSON lines, too, is cut as the task needs it."""
+        suffix tells of one. Text in JSON lines and treebanks is cut as the task needs it."""
         name = format or (self.format and _suffix_format(path)) or self.format
         if self.format is not None and name == "conllu":
-            raise SettingsError(
-                f"{path}: found words of a treebank, but the task cuts {self.format} text: write its words "
-                "with blanks between them, or choose --task ud."
-            )
-        if self.format is not None and name == "jsonl":
-            return name, {"tokenizer": "characters", **options}
-        return name, {**(self.options if name in (self.format, *CUT_TEXT) else {}), **options}
+            name = TREEBANK_TEXT
+        taken = FORMATS[name].options if name in FORMATS else ()
+        return name, {**{k: v for k, v in self.options.items() if k in taken}, **options}
 
     def features(self, structure: str) -> str:
         """The set to use with a structure."""
@@ -115,12 +111,13 @@ TASKS: dict[str, Task] = {
         "words from characters, in text with blanks between words",
         {"words": "words", "chain": "characters"},
         "segmented",
+        options={"tokenizer": "characters"},
     ),
     "segmentation-tags": Task(
         "words with their tags from characters, in text of words like word/tag",
         {"words": "words-tags", "chain": "characters"},
         "segmented",
-        options={"tag_separator": "/"},
+        options={"tokenizer": "characters", "tag_separator": "/", "tag_column": "upos"},
     ),
     "fields": _of_chains("fields of short strings: addresses, citations, ingredients", "fields"),
 }

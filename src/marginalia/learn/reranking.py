@@ -19,17 +19,17 @@ from marginalia import _core
 from marginalia._core import BASE_SCORE
 from marginalia.corpus.blocks import Block
 from marginalia.corpus.candidates import CandidateArrays
-from marginalia.corpus.coder import LabelReader, repairs_always
+from marginalia.corpus.coder import LabelReader
 from marginalia.corpus.settings import DataSettings
 from marginalia.corpus.source import Data, DataSource
 from marginalia.decode.candidates import CandidateSettings
 from marginalia.decode.model import TrainedModel
 from marginalia.decode.settings import VoteSettings
-from marginalia.errors import SettingsError
+from marginalia.errors import DataError, SettingsError
 from marginalia.features.global_features import GlobalFeatures, load_global_features, mention_labels
 from marginalia.kinds import kind_of
 from marginalia.learn.api import source_for
-from marginalia.learn.cross_decoding import Hypotheses, OnProgress, cross_decode, decode, unknown_label
+from marginalia.learn.cross_decoding import Hypotheses, OnProgress, cross_decode, decode
 from marginalia.learn.preparing import prepare
 from marginalia.learn.recipe import Recipe, make_recipe
 from marginalia.learn.training import Training
@@ -84,7 +84,8 @@ class Reranking:
         self._set = self.part.features.native(saved.labels, saved.encoding)
         self._mentions = mention_labels(saved.labels, saved.encoding)
         self._index, self._names = _core.FeatureIndex(True), list[str]()
-        self._reader = LabelReader(saved.label, saved.scheme, saved.encoding, repairs_always(saved.scheme))
+        self._reader = LabelReader(saved.label, saved.scheme, saved.encoding, saved.repairs)
+        self._lose = _wrong_tags if options.loss == "tags" else _SpanLoss(saved)
 
     def hypotheses(
         self,
@@ -95,9 +96,12 @@ class Reranking:
         on_progress: OnProgress = lambda progress: None,
         stop: Callable[[], bool] = lambda: False,
     ) -> list[Hypotheses]:
-        """Those of training data, by cross-decoding."""
+        """Those of training data, by cross-decoding; a DataError if the base model does not know a label."""
+        source = self._source(data).loaded()
+        if (unknown := self._unknown_label(source.blocks())) is not None:
+            raise unknown
         return cross_decode(
-            self._source(data),
+            source,
             self._base,
             k=self._options.hypotheses,
             folds=self._options.folds,
@@ -110,11 +114,19 @@ class Reranking:
     def check(self, data: Data) -> str | None:
         """Read held-out data once: what is wrong with them is to be known before anything is trained. Where
         the first label stands that the base model does not know, if there is one."""
-        unknown = None
-        for block in self._source(data).blocks() if data else ():
+        unknown = self._unknown_label(self._source(data).blocks()) if data else None
+        return None if unknown is None else str(unknown)
+
+    def _unknown_label(self, blocks: Iterable[Block]) -> DataError | None:
+        """The error for the first label that the base model does not know, after all blocks were read."""
+        label, unknown = self._base.saved.label, None
+        for block in blocks:
             wrong = np.flatnonzero(self._gold(block) < 0)
             if wrong.size and unknown is None:
-                unknown = str(unknown_label(block, self._base.saved.label, int(wrong[0])))
+                found = int(wrong[0])
+                [text] = block.table.column_slice(block.index(label), found, found + 1)
+                message = f"found the label {text}, which the base model does not know"
+                unknown = block.error(message, found, label)
         return unknown
 
     def dev_hypotheses(self, data: Data) -> list[Hypotheses]:
@@ -188,12 +200,11 @@ class Reranking:
         texts.add(table, found.block.index(self.part.column))
         extractor = _core.GlobalExtractor(self._set, self._mentions)
         gold, starts = self._gold(found.block), table.sentence_starts.tolist()
-        lose = _wrong_tags if self._options.loss == "tags" else _SpanLoss(self._base.saved)
         for unit, (outputs, scores) in enumerate(found.of_units(starts)):
             if not outputs.size:
                 continue
             ends, rows, counts = extractor.rows(texts, unit, outputs.ravel(), self._index, grow)
-            losses = lose(outputs, gold[starts[unit] : starts[unit + 1]])
+            losses = self._lose(outputs, gold[starts[unit] : starts[unit + 1]])
             yield _Unit(ends, rows, counts, np.nan_to_num(scores), losses)
 
     def _gold(self, block: Block) -> Ids:

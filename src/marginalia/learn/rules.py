@@ -25,6 +25,7 @@ from marginalia.model.rules_part import CANNOT_CHANGE
 
 _SLICE_SECONDS = 0.2  # between two looks at whether Ctrl-C was pressed
 _MOST_RULES = 100_000_000
+_SWEEPS, _MOST_BUCKETS = 10, 1000  # if nobody says how many buckets there are
 MOST_ORDER = 2  # of a chain
 
 
@@ -40,7 +41,11 @@ class RuleSettings(RuleSearchSettings, LearnerSettings):
     size: int = setting(2, "Atoms of a rule, at most (ζ).", 1, 8)
     frequency: int = setting(1, "How many samples must have all atoms of a rule (ξ).", 1, 100_000_000)
     buckets: int = setting(
-        1000, "Parts that the atoms are dealt into; a round looks at one of them.", 1, 100_000_000
+        0,
+        "Parts that the atoms are dealt into; a round looks at one of them. 0: so many, up to 1000, that "
+        "there are ten sweeps over them.",
+        0,
+        100_000_000,
     )
     distribution: str = setting(
         "weight",
@@ -68,8 +73,11 @@ class RuleSettings(RuleSearchSettings, LearnerSettings):
     )
 
 
-def resolve_looks(settings: RuleSettings) -> RuleSettings:
-    """With the number of rules of a pass, and that of passes; what no order allows is found by beam."""
+def resolve_rules(settings: RuleSettings) -> RuleSettings:
+    """With the numbers of buckets, rules of a pass, and passes; what no order allows is found by beam."""
+    if not settings.buckets:
+        rounds = ceil(settings.rules / settings.rules_per_round)
+        settings = replace(settings, buckets=min(ceil(rounds / _SWEEPS), _MOST_BUCKETS))
     if settings.neighbours > MOST_ORDER:
         settings = replace(settings, search="beam")
     look = min(settings.look or ceil(settings.rules / 20), settings.rules)
@@ -160,7 +168,7 @@ class RuleRun:
         assert isinstance(context.structure, RuleTraining), "prepare puts rules over the structure"
         self._setup, self._settings, self._structure = context, settings, context.structure
         self._learners: list[_core.RuleLearner] = []
-        self._target, self._slice = 0, 16
+        self._target, self._slice, self._unfinished = 0, 16, False
         self.converged = False
 
     @property
@@ -203,6 +211,7 @@ class RuleRun:
         for learner in self._learners:
             table.take(learner)
         self._structure.update()
+        self._unfinished = False
 
     def learn(self, batch: TrainingBatch, counts: Counts) -> Iterator[Counts]:
         """The rules of a pass, with the first of its batches: all samples are at hand."""
@@ -211,6 +220,7 @@ class RuleRun:
         before = self._target
         self._target = min(before + self._settings.look, self._settings.rules)
         while waiting := self._waiting():
+            self._unfinished = True
             started = time.perf_counter()
             list(in_order(self._advance, waiting, self._setup.threads))
             self._adapt(time.perf_counter() - started)
@@ -237,7 +247,9 @@ class RuleRun:
         counts.loss = self._loss
 
     def finished(self) -> _core.SparseRows:
-        """The confidences so far, by rule and label."""
+        """The confidences so far, by rule and label; of a pass that was cut short, too."""
+        if self._unfinished:
+            self._collect()
         index, structure = self._setup.index, self._structure
         assert structure.table is not None, "prepare has made it"
         cells = structure.table.cells

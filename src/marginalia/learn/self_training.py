@@ -15,17 +15,21 @@ from marginalia import _core
 from marginalia.corpus.answers import Answer
 from marginalia.corpus.batches import Batch, Layout, read_batches
 from marginalia.corpus.blocks import Block
+from marginalia.corpus.coder import LabelCoder
 from marginalia.corpus.source import Data, DataSource
 from marginalia.corpus.streams import replacing
+from marginalia.decode.model import TrainedModel
 from marginalia.decode.structures import STRUCTURES
 from marginalia.errors import SettingsError
 from marginalia.kinds import kind_of
+from marginalia.kinds.kind import OutputKind, Scores
 from marginalia.kinds.labelled import named
 from marginalia.kinds.reader import Reading
 from marginalia.learn.calibration import calibrated
+from marginalia.learn.data import TrainingSet
 from marginalia.learn.preparing import prepare, training_source
 from marginalia.learn.recipe import Recipe
-from marginalia.learn.training import Progress, Training
+from marginalia.learn.training import Progress, Training, finish
 from marginalia.model import SavedModel
 
 _LABELS = "labels"  # the kind of output of sentences whose tokens have labels
@@ -62,8 +66,8 @@ class SelfTrainingReport:
 
     @property
     def kept(self) -> bool:
-        """Whether the model with them is not worse."""
-        return self.before is not None and self.after is not None and self.after >= self.before
+        """Whether the model with them is better."""
+        return self.before is not None and self.after is not None and self.after > self.before
 
     def to_json(self) -> dict[str, Any]:
         """For `--json`."""
@@ -80,38 +84,83 @@ class SelfTrainingReport:
         found = f"{len(self.added):,} of {self.sentences:,} unlabelled sentences were sure enough"
         if self.after is None or self.before is None:
             return f"self-training: {found}: nothing was learned again"
-        fate = "kept" if self.kept else "worse, and not kept"
+        fate = "kept" if self.kept else "not better, and not kept"
         return f"self-training: {found}: dev {self.before:.2f} without, {self.after:.2f} with them, {fate}"
 
 
-class SelfTraining(Training):
+Add = Callable[[Training, SelfTrainingReport], "Training | None"]
+"""Makes the second run from the first one, and tells what was added; None if nothing was."""
+
+
+class SelfTraining:
     """A run, then one with more data. All that is asked of it is answered by the better of them so far."""
 
-    def __init__(self, first: Training, add: Callable[[Training], Training | None]) -> None:
+    def __init__(self, first: Training, add: Add) -> None:
         self._first, self._add = first, add
+        self._second: Training | None = None
         self.self_training = SelfTrainingReport()
-        self._become(first)
-
-    def _become(self, run: Training) -> None:
-        """Answer as that run does."""
-        vars(self).update({name: value for name, value in vars(run).items() if name != "self_training"})
 
     def __iter__(self) -> Iterator[Progress]:
-        first, report = self._first, self.self_training
-        for record in first:
-            self._become(first)
-            yield record
-        self._become(first)
-        report.before = None if first.report is None else first.report.score
-        second = self._add(self)
-        if second is not None:
-            second._started = first._started
-            for record in second:
-                yield record
-                report.after = None if second.report is None else second.report.score
-            if report.kept:
-                self._become(second)
-        self.notes = [*self.notes, str(report)]
+        yield from self._first
+        report = self.self_training
+        report.before = _score(self._first)
+        self._second = self._add(self._first, report)
+        for record in self._second or ():
+            assert self._second is not None, "it has made a pass"
+            report.after = _score(self._second)
+            yield replace(record, seconds=self.seconds)
+
+    @property
+    def _kept(self) -> Training:
+        return self._second if self._second is not None and self.self_training.kept else self._first
+
+    @property
+    def data(self) -> TrainingSet:
+        """What the better run learns from."""
+        return self._kept.data
+
+    @property
+    def coder(self) -> LabelCoder:
+        """Its labels and their scheme."""
+        return self._kept.coder
+
+    @property
+    def kind(self) -> OutputKind[Any]:
+        """The kind of output."""
+        return self._first.kind
+
+    @property
+    def notes(self) -> list[str]:
+        """Its notes; after the first run, what the second one has brought."""
+        report = self.self_training
+        return [*self._kept.notes, *([] if report.before is None else [str(report)])]
+
+    @property
+    def history(self) -> list[Progress]:
+        """The passes of the better run."""
+        return self._kept.history
+
+    @property
+    def report(self) -> Scores | None:
+        """How good its model is on dev data."""
+        return self._kept.report
+
+    @property
+    def seconds(self) -> float:
+        """Time since the first run began."""
+        return self._first.seconds
+
+    def model(self) -> TrainedModel:
+        """Its best model so far."""
+        return self._kept.model()
+
+    def finish(self, on_progress: Callable[[Progress], object] | None = None) -> TrainedModel:
+        """Makes all passes, tells of each, and gives the model."""
+        return finish(self, on_progress)
+
+
+def _score(run: Training) -> float | None:
+    return None if run.report is None else run.report.score
 
 
 def prepare_self_training(
@@ -133,9 +182,9 @@ def prepare_self_training(
     source = training_source(source, recipe, start).loaded()
     options: dict[str, Any] = {"threads": threads, "start": start, **more}
     first = prepare(source, dev, recipe, sample_weights=sample_weights, **options)
+    _check_text(first.model(), text)
 
-    def add(run: Training) -> Training | None:
-        report: SelfTrainingReport = run.self_training  # type: ignore[attr-defined]
+    def add(run: Training, report: SelfTrainingReport) -> Training | None:
         blocks = list(_sure_blocks(run, source.like(held_out), text, threads, report))
         if not report.added:
             return None
@@ -157,21 +206,31 @@ def _check(recipe: Recipe, text: Unlabelled) -> None:
         raise SettingsError("unlabelled text does not go with stream=on, unit=document or stages=2.")
 
 
-def _sure_blocks(
-    run: Training, dev: DataSource, text: Unlabelled, threads: int, report: SelfTrainingReport
-) -> Iterator[Block]:
-    """The sentences of the text that the run's model is sure of, each once, as labelled blocks."""
-    model: Any = run.model()
+def _check_text(model: Any, text: Unlabelled) -> None:
+    """Reads the text once, so that what is wrong with it is told before anything is learned."""
     if model.saved.program.explicit or model.saved.program.of_documents:
         raise SettingsError(
             "unlabelled text is for templates over columns that look at one sentence at a time."
         )
-    model = calibrated(model, dev.blocks(), dev.layout.label, threads)
+    for path in text.paths:
+        for batch in _batches(path, model, text):
+            for name in model.feature_columns:
+                batch.block.column(name)
+
+
+def _batches(path: str | os.PathLike[str], model: Any, text: Unlabelled) -> Iterator[Batch]:
+    layout = kind_of(model.saved.structure).reader.input_layout(model.saved, Reading(text.format))
+    return (named(batch, model) for batch in read_batches(path, layout))
+
+
+def _sure_blocks(
+    run: Training, dev: DataSource, text: Unlabelled, threads: int, report: SelfTrainingReport
+) -> Iterator[Block]:
+    """The sentences of the text that the run's model is sure of, each once, as labelled blocks."""
+    model: Any = calibrated(run.model(), dev.blocks(), dev.layout.label, threads)
     seen: set[tuple[tuple[str, ...], ...]] = set()
     for path in text.paths:
-        layout = kind_of(model.saved.structure).reader.input_layout(model.saved, Reading(text.format))
-        batches = (named(batch, model) for batch in read_batches(path, layout))
-        for batch, answer in model.tag_batches(batches, threads, confidence=True):
+        for batch, answer in model.tag_batches(_batches(path, model, text), threads, confidence=True):
             report.sentences += batch.block.table.sentences
             sure = [s for s in _sure(batch, answer, model, text) if s.columns not in seen]
             sure = list({sentence.columns: sentence for sentence in sure}.values())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -34,6 +34,10 @@ from marginalia.model.first_part import with_first
 from marginalia.model.freezing import frozen_arrays
 from marginalia.model.global_part import GlobalPart, global_arrays
 from marginalia.model.word_tables import word_table_arrays
+
+if TYPE_CHECKING:
+    from marginalia.kinds.kind import OutputKind
+    from marginalia.learn.self_training import SelfTrainingReport
 
 S = TypeVar("S", bound=Settings)
 
@@ -89,12 +93,67 @@ class TrainingParts:
     notes: list[str]
 
 
+class TrainingRun(Protocol):
+    """What users know of a run, `Training` or several of them (learn/self_training.py)."""
+
+    @property
+    def self_training(self) -> SelfTrainingReport | None:
+        """What unlabelled text has brought, if it was learned from."""
+
+    @property
+    def data(self) -> TrainingSet:
+        """What is learned from."""
+
+    @property
+    def coder(self) -> LabelCoder:
+        """Labels and their scheme."""
+
+    @property
+    def kind(self) -> OutputKind[Any]:
+        """The kind of output."""
+
+    @property
+    def notes(self) -> list[str]:
+        """What a user should know of it."""
+
+    @property
+    def history(self) -> list[Progress]:
+        """The passes of the model."""
+
+    @property
+    def report(self) -> Scores | None:
+        """How good the model is on dev data."""
+
+    @property
+    def seconds(self) -> float:
+        """Time since the run began."""
+
+    def __iter__(self) -> Iterator[Progress]:
+        """Make all passes."""
+
+    def model(self) -> TrainedModel:
+        """The best model so far."""
+
+    def finish(self, on_progress: Callable[[Progress], object] | None = None) -> TrainedModel:
+        """Makes all passes, tells of each, and gives the model."""
+
+
+def finish(run: TrainingRun, on_progress: Callable[[Progress], object] | None = None) -> TrainedModel:
+    """What `finish` of any run does."""
+    for record in run:
+        if on_progress is not None:
+            on_progress(record)
+    return run.model()
+
+
 class Training:
     """A training run. Iterate over it for progress; `model()` is the best model at any time after a pass.
 
     An interrupted run (Ctrl-C while iterating) can be asked for its model, too: without a finished
     pass it gives the weights as they are.
     """
+
+    self_training: SelfTrainingReport | None = None
 
     def __init__(self, parts: TrainingParts, started: float) -> None:
         self._parts, self._started = parts, started
@@ -168,10 +227,7 @@ class Training:
 
     def finish(self, on_progress: Callable[[Progress], object] | None = None) -> TrainedModel:
         """Makes all passes, tells of each, and gives the model."""
-        for record in self:
-            if on_progress is not None:
-                on_progress(record)
-        return self.model()
+        return finish(self, on_progress)
 
     def model(self) -> TrainedModel:
         """The best model so far: by dev score, else of the last pass."""

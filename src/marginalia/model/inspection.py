@@ -12,7 +12,7 @@ import numpy.typing as npt
 from marginalia.errors import ModelError
 from marginalia.model.constants import KINDS as CONSTANTS
 from marginalia.model.constants import constant_at
-from marginalia.model.rules_part import has_rules, rule_arrays, supports
+from marginalia.model.rules_part import RuleAtoms, has_rules, rule_arrays, supports
 from marginalia.model.saved import SavedModel
 
 Picks = npt.NDArray[np.intp]
@@ -20,8 +20,8 @@ Picks = npt.NDArray[np.intp]
 
 class Weighted(NamedTuple):
     """A feature (its name, or its number if names were not kept), the labels it fires with, its weight; of a
-    rule how many samples of the training data had it, and in other data how many had it and how often it was
-    right."""
+    rule how many samples of the training data had it, in other data how many had it and how often it was
+    right, and its atoms."""
 
     feature: str
     labels: tuple[str, ...]
@@ -29,6 +29,7 @@ class Weighted(NamedTuple):
     support: int | None = None
     held: int | None = None
     right: int | None = None
+    atoms: tuple[str, ...] = ()
 
 
 class Counts(Protocol):
@@ -54,6 +55,7 @@ class Inspection:
         self._outputs = saved.outputs()
         self._weights = saved.weights()
         self._supports = supports(saved) if has_rules(saved) else {}
+        self._atoms = RuleAtoms(saved) if has_rules(saved) else None
         self._shown = self._supported(min_support)
 
     @property
@@ -124,10 +126,11 @@ class Inspection:
             for key, begin, end in zip(keys, [0, *ends], ends, strict=False)
             if key in row_of and end > begin
         }
+        sizes = sorted({len(body) for body in bodies})
         return {
             row: [
                 bodies[part]
-                for size in range(1, len(body))
+                for size in sizes[: sizes.index(len(body))]
                 for part in combinations(body, size)
                 if part in bodies
             ]
@@ -176,10 +179,11 @@ class Inspection:
         row = int(self._rows[cell])
         support = self._supports.get(int(self._arrays["keys"][row]))
         name, weight = self.saved.feature_name(row), float(self._weights[cell])
+        atoms = () if self._atoms is None else tuple(self._atoms.of(row))
         if self._counts is None:
-            return Weighted(name, labels, weight, support)
+            return Weighted(name, labels, weight, support, atoms=atoms)
         right = self._counts.right(row, output, weight > 0)
-        return Weighted(name, labels, weight, support, self._counts.held[row], right)
+        return Weighted(name, labels, weight, support, self._counts.held[row], right, atoms)
 
     def _constant(self, at: int) -> tuple[str, tuple[str, ...]]:
         labels = [*self.saved.labels, "^"]  # the last one stands for what is before the sentence

@@ -11,10 +11,18 @@ from marginalia.errors import ModelError
 from marginalia.features.compiling import has_label_bigram
 from marginalia.features.program import Template, TemplateProgram, Value
 from marginalia.features.templates import TemplateTerm
-from marginalia.model.rules_part import ALWAYS, AND, PREFIX, has_rules, label_form, neighbours_in
+from marginalia.model.rules_part import (
+    ALWAYS,
+    AND,
+    LABEL,
+    PREFIX,
+    RuleAtoms,
+    has_rules,
+    label_form,
+    neighbours_in,
+)
 from marginalia.model.saved import SavedModel
 
-_PLACE = re.compile(r"label\[(-?\d+)\]")
 _BIGRAM = "edge:"
 
 
@@ -48,8 +56,8 @@ def proposed_templates(saved: SavedModel) -> Proposals:
     forms, texts = _Forms(saved), _Texts(saved.program)
     gains: dict[str, float] = dict.fromkeys(texts.given, 0.0)
     unwritten: dict[str, float] = defaultdict(float)
-    for name, gain in _gains(saved):
-        form = forms.of(name)
+    for atoms, gain in _gains(saved):
+        form = forms.of(atoms)
         text = texts.of(form)
         if text is None:
             unwritten[texts.shown(form)] += gain
@@ -81,13 +89,16 @@ def _check(saved: SavedModel) -> None:
         raise ModelError("the model does not keep the gain of its rules: train it again.")
 
 
-def _gains(saved: SavedModel) -> Iterator[tuple[str, float]]:
-    """Names of rules with what they took from the loss."""
-    names = {key: row for row, key in enumerate(saved.arrays["keys"].tolist()) if key}
+def _gains(saved: SavedModel) -> Iterator[tuple[list[str], float]]:
+    """The atoms of rules with what these took from the loss."""
+    atoms, row_of = (
+        RuleAtoms(saved),
+        {key: row for row, key in enumerate(saved.arrays["keys"].tolist()) if key},
+    )
     rules = saved.arrays[PREFIX + "keys"].tolist(), saved.arrays[PREFIX + "gain"].tolist()
     for key, gain in zip(*rules, strict=True):
-        if key in names and (name := saved.feature_name(names[key])) != ALWAYS:
-            yield name, max(gain, 0.0)
+        if key in row_of and (found := atoms.of(row_of[key])) != [ALWAYS]:
+            yield found, max(gain, 0.0)
 
 
 class _Forms:
@@ -100,22 +111,15 @@ class _Forms:
         sign = 1 if saved.settings.get("direction") == "right-to-left" else -1
         self._label = label_form([sign * k for k in range(1, count + 1)], saved.labels)
 
-    def of(self, name: str) -> _Form:
-        """The form of a rule. Values may have in them what stands between atoms: a part that is no atom goes
-        on with the one before."""
+    def of(self, atoms: Sequence[str]) -> _Form:
+        """The form of a rule."""
         templates, labels = [], []
-        parts = name.split(AND)
-        while parts:
-            length = next((n for n in range(1, len(parts) + 1) if self._is_atom(AND.join(parts[:n]))), 1)
-            atom, parts = AND.join(parts[:length]), parts[length:]
+        for atom in atoms:
             if self._label.fullmatch(atom):
-                labels.append(int(_PLACE.match(atom)[1]))  # type: ignore[index]
+                labels.append(int(LABEL.match(atom)[1]))  # type: ignore[index]
             elif (number := self._template(atom)) is not None:
                 templates.append(number)
         return _Form(tuple(sorted(templates)), tuple(sorted(labels, key=abs)))
-
-    def _is_atom(self, text: str) -> bool:
-        return bool(self._label.fullmatch(text)) or self._template(text) is not None
 
     def _template(self, atom: str) -> int | None:
         return next((i for i, form in self._templates if form.fullmatch(atom)), None)

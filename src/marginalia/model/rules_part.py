@@ -8,7 +8,7 @@ how many samples of the training data had them all, `rule.gain` by how much it m
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,10 @@ from marginalia.model.saved import SavedModel
 PREFIX = "rule."
 ALWAYS = "(always)"  # the rule without atoms
 AND = " & "  # between the atoms of a name
+LABEL = re.compile(r"label\[(-?\d+)\]=")  # how the name of a neighbour's label begins
+_MOST_ATOMS = 64  # as kMostAtoms in core/search/rule_trie.hpp
+_OWN_AND = re.compile(r"(?:^|(?<= ))(?=\\*&)")  # such a sign within an atom, which a backslash marks
+_MARK = re.compile(r"(?:^|(?<= ))\\(?=\\*&)")
 CANNOT_CHANGE = "a model of rules has learned from all its data at once: train it again on old and new data."
 
 
@@ -30,10 +34,10 @@ def has_rules(saved: SavedModel) -> bool:
 
 
 def neighbours_in(saved: SavedModel) -> int:
-    """Of how many neighbours the rules of a model may ask for labels."""
+    """Of how many neighbours the rules of a model may ask for labels; items have none, and no order."""
     if not has_label_bigram(saved.program):
         return 0
-    return int(saved.settings.get("neighbours") or saved.settings_as(ChainSettings).order)
+    return int(saved.settings.get("neighbours") or saved.settings.get("order", 0))
 
 
 def is_wide(saved: SavedModel) -> bool:
@@ -49,15 +53,51 @@ def rule_arrays(
     return arrays[PREFIX + "keys"], arrays[PREFIX + "end"], arrays[PREFIX + "atoms"]
 
 
+def known_rules(saved: SavedModel) -> dict[int, bool]:
+    """The keys of a model's rules, of those that were deleted, too; none of them is of an edge."""
+    return dict.fromkeys(saved.arrays[PREFIX + "keys"].tolist(), False) if has_rules(saved) else {}
+
+
 def supports(saved: SavedModel) -> dict[int, int]:
     """By the key of a rule: how many samples of the training data had all its atoms."""
     keys, support = saved.arrays[PREFIX + "keys"], saved.arrays[PREFIX + "support"]
     return dict(zip(keys.tolist(), support.tolist(), strict=True))
 
 
-def canonical(name: str) -> str:
-    """The name of a rule with its atoms in the order in which a model names them."""
-    return AND.join(sorted(name.split(AND)))
+def atoms_in(name: str) -> list[str]:
+    """The atoms of a rule by its name, in a table or of several atoms."""
+    return [_MARK.sub("", atom) for atom in name.split(AND)]
+
+
+def joined(atoms: Iterable[str]) -> str:
+    """The name of a rule in a table, and that of several atoms in a model."""
+    return AND.join(sorted(_OWN_AND.sub(r"\\", atom) for atom in atoms))
+
+
+def atoms_refused(atoms: Sequence[str]) -> str | None:
+    """What is wrong with atoms that are to be a rule, if anything is."""
+    if len(set(atoms)) < len(atoms):
+        return "found an atom twice, expected different ones"
+    places = [place[1] for atom in atoms if (place := LABEL.match(atom))]
+    if len(set(places)) < len(places):
+        return "found two labels of one neighbour, expected one"
+    if len(atoms) > _MOST_ATOMS:
+        return f"found {len(atoms)} atoms, expected no more than {_MOST_ATOMS}"
+    return None
+
+
+class RuleAtoms:
+    """The names of the atoms of a model's rules. A single atom is named as it is, whatever signs it has."""
+
+    def __init__(self, saved: SavedModel) -> None:
+        keys, ends, _ = rule_arrays(saved.arrays)
+        sizes = np.diff(ends.astype(np.int64), prepend=0)
+        self._saved, self._alone = saved, set(keys[sizes == 1].tolist())
+
+    def of(self, row: int) -> list[str]:
+        """The atoms of the rule of a weight row."""
+        name = self._saved.feature_name(row)
+        return [name] if int(self._saved.arrays["keys"][row]) in self._alone else atoms_in(name)
 
 
 def label_form(distances: Iterable[int], labels: Iterable[str]) -> re.Pattern[str]:
@@ -66,13 +106,15 @@ def label_form(distances: Iterable[int], labels: Iterable[str]) -> re.Pattern[st
     return re.compile(rf"label\[(?:{places})\]=(?:{'|'.join(map(re.escape, labels))})" if places else "(?!)")
 
 
-def with_new_rules(arrays: Arrays, names: dict[int, str], key_of: Callable[[str], int]) -> Arrays:
+def with_new_rules(
+    arrays: Arrays, rules: Mapping[int, Sequence[str]], key_of: Callable[[str], int]
+) -> Arrays:
     """The arrays of rules with those that a person has added, by key; nobody has counted their samples."""
     keys, ends, atoms = rule_arrays(arrays)
     known, more_ends, more_atoms = set(keys.tolist()), ends.tolist(), atoms.tolist()
-    new = {key: name for key, name in names.items() if key not in known}
-    for name in new.values():
-        more_atoms += [key_of(atom) for atom in name.split(AND)]
+    new = {key: rule for key, rule in rules.items() if key not in known}
+    for rule in new.values():
+        more_atoms += [key_of(atom) for atom in rule]
         more_ends.append(len(more_atoms))
     made: Arrays = {
         PREFIX + "keys": np.append(keys, np.array(list(new), np.uint64)),

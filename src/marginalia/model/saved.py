@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from marginalia import _core
 from marginalia.config import Settings
+from marginalia.corpus.schemes import repairs_always
 from marginalia.corpus.settings import DataSettings
 from marginalia.errors import ModelError
 from marginalia.features.program import TemplateProgram
@@ -82,6 +83,11 @@ class SavedModel:
         # The spans of documents may go on from one sentence to the next: as labels of sentences they may not.
         crosses = self.scheme is not None and self.settings_as(DataSettings).whole_documents
         return self.scheme == self.encoding and not crosses
+
+    @property
+    def repairs(self) -> bool:
+        """Whether labels of data that are not as their scheme has them are repaired, as in training."""
+        return self.settings_as(DataSettings).repair or repairs_always(self.scheme)
 
     def metadata(self) -> dict[str, Any]:
         """Everything but the arrays, ready for JSON."""

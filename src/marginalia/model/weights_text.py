@@ -9,7 +9,7 @@ before a sentence. Tabs, line breaks and backslashes are written `\t`, `\n`, `\r
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NoReturn, TypeVar
 
@@ -26,7 +26,17 @@ from marginalia.model.constants import ChainSettings, constant_at, constant_coun
 from marginalia.model.freezing import Cells, Features, built_arrays
 from marginalia.model.global_part import PREFIX, global_names
 from marginalia.model.provenance import Arrays
-from marginalia.model.rules_part import AND, canonical, has_rules, label_form, neighbours_in, with_new_rules
+from marginalia.model.rules_part import (
+    RuleAtoms,
+    atoms_in,
+    atoms_refused,
+    has_rules,
+    joined,
+    known_rules,
+    label_form,
+    neighbours_in,
+    with_new_rules,
+)
 from marginalia.model.saved import SavedModel
 from marginalia.model.word_tables import tables_in
 
@@ -52,7 +62,8 @@ def weight_lines(saved: SavedModel) -> Iterator[str]:
         kind, ids = constant_at(place, size)
         yield _line(kind, "", [_BEFORE if i == size else labels[i] for i in ids], weight)
     rows = np.flatnonzero(saved.arrays["keys"]).tolist()
-    named = sorted((saved.is_edge(row), feature_of(saved, row), row) for row in rows)
+    name_of = _names(saved)
+    named = sorted((saved.is_edge(row), name_of(row), row) for row in rows)
     for edge, name, row in named:
         for output, weight in zip(*saved.cells(row), strict=True):
             if weight:
@@ -68,9 +79,14 @@ def _global_weights(saved: SavedModel) -> dict[str, np.float32]:
     return {name: weight for name, weight in zip(global_names(saved.arrays), weights, strict=True) if weight}
 
 
-def feature_of(saved: SavedModel, row: int) -> str:
-    """The name of a feature, or `#` and its key if names were not kept."""
-    return saved.feature_name(row) if "names" in saved.arrays else f"#{int(saved.arrays['keys'][row]):016x}"
+def _names(saved: SavedModel) -> Callable[[int], str]:
+    """What features are called in the table: by their names, or `#` and their keys if names were not kept."""
+    if "names" not in saved.arrays:
+        return lambda row: f"#{int(saved.arrays['keys'][row]):016x}"
+    if not has_rules(saved):
+        return saved.feature_name
+    atoms = RuleAtoms(saved)
+    return lambda row: joined(atoms.of(row))
 
 
 def _line(kind: str, feature: str, labels: Sequence[str], weight: np.float32) -> str:
@@ -88,11 +104,12 @@ def _label(label: str) -> str:
 
 @dataclass
 class _Table:
-    """What was read: weights by place, and the names of all features."""
+    """What was read: weights by place, the names of all features, and the atoms of rules."""
 
     weights: dict[Place, np.float32]
     names: dict[int, str]
     edges: dict[int, bool]
+    rules: dict[int, list[str]] = field(default_factory=dict)
     global_weights: dict[str, np.float32] = field(default_factory=dict)
 
 
@@ -117,7 +134,7 @@ def with_weights(saved: SavedModel, source: Source) -> SavedModel:
     if kept_names := global_names(saved.arrays):
         kept[f"{PREFIX}weights"] = np.array([new_global.get(name, 0) for name in kept_names], np.float32)
     if has_rules(saved):
-        kept |= with_new_rules(saved.arrays, table.names, lambda name: _key_of(name, False))
+        kept |= with_new_rules(saved.arrays, table.rules, lambda name: _key_of(name, False))
     edited = rebuilt(saved, new, table.names, table.edges) | kept
     return replace(saved, arrays=edited, files=[], edits=[*saved.edits, counts], corrections=[])
 
@@ -169,11 +186,10 @@ class _Reader:
         self._numbers = {label: i for i, label in enumerate(saved.labels)}
         rows = np.flatnonzero(saved.arrays["keys"]).tolist()
         keys = saved.arrays["keys"].tolist()
-        self._known = {keys[row]: saved.is_edge(row) for row in rows}
+        self._known = {keys[row]: saved.is_edge(row) for row in rows} | known_rules(saved)
         self._forms = {edge: forms_of(saved.program, edge) for edge in (False, True)}
         self._global_names = set(global_names(saved.arrays))
-        self._rules = has_rules(saved)
-        self._neighbour = _neighbour_form(saved) if self._rules else None
+        self._neighbour = _neighbour_form(saved) if has_rules(saved) else None
         self._table = _Table({}, {}, dict(self._known))
         self._line, self._fields = 0, [""]
 
@@ -247,25 +263,26 @@ class _Reader:
     def _feature(self, edge: bool, ids: Sequence[int]) -> Place:
         name = self._plain(1, self._fields[1])
         found = _KEY.fullmatch(name) if "names" not in self._saved.arrays else None
-        if self._rules and not found:
-            name = canonical(name)
+        atoms = [] if found or self._neighbour is None else atoms_in(name)
+        if atoms:
+            name = atoms[0] if len(atoms) == 1 else joined(atoms)
         key = int(found[1], 16) if found else _key_of(name, edge)
         if key in self._known:
             if self._known[key] != edge:
                 self._refuse(0, f"found {'edge' if edge else 'feature'}, but '{name}' is the other kind")
-        elif found or not self._could_be(name, edge):
+        elif found or not self._could_be(atoms or [name], edge):
             self._refuse(1, f"found the feature '{name}', which no template of the model could give")
-        self._table.names[key], self._table.edges[key] = name, edge
+        elif wrong := atoms_refused(atoms):
+            self._refuse(1, wrong)
+        self._table.names[key], self._table.edges[key], self._table.rules[key] = name, edge, atoms
         return key, ids[0] * self._saved.width + ids[1] if edge else ids[0]
 
-    def _could_be(self, name: str, edge: bool) -> bool:
-        """Whether templates could give a feature of this name, or one for each atom of a rule."""
+    def _could_be(self, names: Sequence[str], edge: bool) -> bool:
+        """Whether templates could give features of these names, the atoms of a rule or a single one."""
         forms = self._forms[edge]
-        if self._neighbour is None:
-            return any(form.fullmatch(name) for form in forms)
-        return not edge and all(
-            any(form.fullmatch(atom) for form in (*forms, self._neighbour)) for atom in name.split(AND)
-        )
+        if self._neighbour is not None:
+            forms = [] if edge else [*forms, self._neighbour]
+        return all(any(form.fullmatch(name) for form in forms) for name in names)
 
     def _weight(self) -> np.float32:
         text = self._fields[3]

@@ -58,7 +58,9 @@ class Annotator:
         tags = {column for part in self.tags for column in part.columns}
         found = ["lemma"] if self.lemmas is not None else []
         found += [name for name in TAG_COLUMNS if name in tags]
-        return (*found, *(("head", "deprel") if self.parser is not None else ()))
+        if self.parser is not None:
+            found += ["head"] if self.parser.model.labels == (EMPTY,) else ["head", "deprel"]
+        return tuple(found)
 
     def annotate(
         self, sentences: Sequence[ParsedSentence], given: frozenset[str], confidence: bool = False

@@ -64,6 +64,8 @@ class Pipeline:
         self, texts: Iterable[str], threads: int = 1, *, confidence: bool = False
     ) -> list[ParsedDocument]:
         """The documents of texts; the result does not depend on the number of threads."""
+        if isinstance(texts, str):
+            raise SettingsError("found str, expected several texts; parse takes one.")
         work = partial(self._documents, confidence=confidence)
         return [one for many in in_order(work, _groups(texts), threads) for one in many]
 
@@ -209,8 +211,13 @@ class ParsedDocument(Document):
     def explain(self, word: Word | int) -> dict[str, Any]:
         """Why a word (or the one with this number, from 0 on) has its tags and its head: an explanation by
         each part that says something of it."""
-        chosen = self.words[word] if isinstance(word, int) else word
-        return self.pipeline.annotator.explain(chosen)
+        if isinstance(word, int) and 0 <= word < len(self.words):
+            word = self.words[word]
+        if not isinstance(word, Word):
+            raise SettingsError(
+                f"found {word!r}, expected one of the {len(self.words)} words of the document, or its number."
+            )
+        return self.pipeline.annotator.explain(word)
 
 
 def _with_arc(word: Word, head: int, relation: str) -> Word:
@@ -247,6 +254,8 @@ def _groups(texts: Iterable[str]) -> Iterator[list[str]]:
 def _batches(sentences: Iterable[ParsedSentence]) -> Iterator[list[ParsedSentence]]:
     batch: list[ParsedSentence] = []
     for sentence in sentences:
+        if not isinstance(sentence, ParsedSentence):
+            raise SettingsError(f"found {type(sentence).__name__}, expected a sentence of a document.")
         batch.append(sentence)
         if len(batch) == _BATCH:
             yield batch

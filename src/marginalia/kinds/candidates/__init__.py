@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from marginalia.corpus.batches import Layout
-from marginalia.corpus.blocks import Block
+from marginalia.corpus.blocks import OUTPUT, Block
 from marginalia.corpus.candidate_answers import CandidateWriter
-from marginalia.corpus.candidates import BEST, OUTPUT, losses_of, scores_of
+from marginalia.corpus.candidates import BEST, losses_of, scores_of
 from marginalia.decode.candidates import LABELS
 from marginalia.decode.reranker import Reranker
 from marginalia.kinds.kind import Difference, Ids, Numbers

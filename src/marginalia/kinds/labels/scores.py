@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from marginalia.corpus.blocks import Block
-from marginalia.corpus.coder import encode_labels, repairs_always
+from marginalia.corpus.coder import encode_labels
 from marginalia.corpus.partial import SCORED, refuse_open
 from marginalia.corpus.settings import DataSettings
 from marginalia.decode.answering import LabelModel
@@ -57,6 +57,5 @@ def _right(model: LabelModel, block: Block, label: str) -> list[str]:
     saved = model.saved
     if saved.settings_as(DataSettings).partial:
         refuse_open(block, label, SCORED)
-    mend = saved.settings_as(DataSettings).repair or repairs_always(saved.scheme)
-    names, ids, _ = encode_labels(block, label, saved.scheme, mend=mend)
+    names, ids, _ = encode_labels(block, label, saved.scheme, mend=saved.repairs)
     return [names[i] for i in ids.tolist()]

@@ -15,7 +15,7 @@ from marginalia.corpus.blocks import Block
 from marginalia.corpus.tree_answers import HEAD, MOST_LABELS, TreeWriter
 from marginalia.decode.parser import Parser
 from marginalia.decode.shares import beam_shares
-from marginalia.decode.trees import UNKNOWN, TreeSettings, heads_of
+from marginalia.decode.trees import UNKNOWN, TreeSettings, heads_of, unknown_label
 from marginalia.errors import DataError
 from marginalia.kinds.kind import Answered, Difference, Ids, Numbers, OutputKind
 from marginalia.kinds.tree_sentences import NOT_FOR_TREES, TREEBANKS
@@ -57,8 +57,8 @@ class Trees(OutputKind[Parser]):
         """Arcs, all known, and such as the transition system can make."""
         heads = heads_of(block.table, block.index(HEAD))
         unknown = heads < 0
-        if UNKNOWN in labels:
-            unknown |= ids == labels.index(UNKNOWN)
+        if (label := unknown_label(labels)) is not None:
+            unknown |= ids == label
         system = saved.settings_as(TreeSettings).system
         for number, (first, last) in enumerate(pairwise(block.table.sentence_starts.tolist()), 1):
             if unknown[first:last].any():

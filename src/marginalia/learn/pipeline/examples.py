@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 
 from marginalia.corpus.document import Document, ParsedSentence
-from marginalia.corpus.edit_scripts import edit_script
+from marginalia.corpus.edit_scripts import edit_script, shared_beginning
 from marginalia.corpus.raw_text import paragraph_spans
 from marginalia.corpus.records import Sentence
 from marginalia.corpus.tree_answers import HEAD
@@ -19,7 +20,8 @@ from marginalia.decode.pipeline.tokens import BEGIN, INSIDE, OUTSIDE, SENTENCE
 from marginalia.features.characters import LONGEST_KNOWN, all_columns
 
 LABEL = "label"
-_MOST_SPLITS = 640  # labels of multiword tokens; if there are more, those of one form only are looked up
+_MOST_SPLITS = 640  # labels of multiword tokens; forms with others are looked up
+_MOST_LABELS = 2500  # of one part: time and memory grow with them
 _LONGEST = 2000  # characters of an example: longer paragraphs are cut where sentences begin
 Columns = dict[str, list[str]]
 
@@ -77,8 +79,6 @@ def character_examples(
 
 
 def _stretches(start: int, end: int, begins: Sequence[int]) -> Iterator[tuple[int, int]]:
-    from bisect import bisect_left
-
     while end - start > _LONGEST:
         at = bisect_left(begins, start + _LONGEST)
         cut = begins[at - 1] if begins[at - 1] > start else begins[at] if at < len(begins) else end
@@ -123,8 +123,8 @@ def _split_labels(splits: Set[tuple[str, tuple[str, ...]]]) -> dict[tuple[str, t
         for one, labels in candidates.items()
         if labels
     }
-    uses = Counter(chosen.values())
-    return {one: label for one, label in chosen.items() if len(uses) <= _MOST_SPLITS or uses[label] > 1}
+    kept = dict(Counter(chosen.values()).most_common(_MOST_SPLITS))
+    return {one: label for one, label in chosen.items() if label in kept}
 
 
 def has_splits(document: Document) -> bool:
@@ -176,11 +176,30 @@ def lemma_types(columns: Mapping[str, Sequence[str]]) -> dict[Key, str]:
 
 
 def lemma_examples(types: Mapping[Key, str]) -> list[Sentence]:
-    """Words with their tags, each a sentence of its own, with edit scripts."""
+    """Words with their tags, each a sentence of its own, with edit scripts: if there are very many, the most
+    frequent ones. Words with others are looked up."""
+    scripts = {key: edit_script(key[0], lemma) for key, lemma in types.items()}
+    kept = dict(Counter(scripts.values()).most_common(_MOST_LABELS))
     return [
-        Sentence(
-            {name: [value] for name, value in zip(LEMMA_COLUMNS, key, strict=True)}
-            | {LABEL: [edit_script(key[0], lemma)]}
-        )
-        for key, lemma in types.items()
+        Sentence({name: [value] for name, value in zip(LEMMA_COLUMNS, key, strict=True)} | {LABEL: [script]})
+        for key, script in scripts.items()
+        if script in kept
     ]
+
+
+def frequent_labels(labels: Sequence[str], most: int = _MOST_LABELS) -> list[str]:
+    """The labels, of which `most` different ones stay; in the place of each rare one stands the frequent one
+    that begins most like it, as what tags and features begin with matters most."""
+    counts = Counter(labels)
+    if len(counts) <= most:
+        return list(labels)
+    kept = sorted(label for label, _ in counts.most_common(most))
+    near = {label: _begins_like(kept, label) for label in counts}
+    return [near[label] for label in labels]
+
+
+def _begins_like(names: Sequence[str], label: str) -> str:
+    """Of sorted names the one with the longest shared beginning, which is next to the label's place."""
+    at = bisect_left(names, label)
+    near = names[max(at - 1, 0) : at + 1]
+    return max(near, key=lambda name: (name == label, shared_beginning(name, label)))

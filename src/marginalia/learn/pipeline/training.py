@@ -200,7 +200,7 @@ class PipelineTraining:
         for number, stage in enumerate(self._stages):
             name = TAGS if not number else f"{TAGS}-{number + 1}"
             label = "+".join(stage)
-            data = self._labelled(train, self._columns, stage, label)
+            data = self._labelled(train, self._columns, stage, label, learned=True)
             held_out = None
             if dev is not None and self._dev is not None:
                 held_out = self._labelled(dev, examples.columns_of(self._dev), stage, label)
@@ -235,9 +235,15 @@ class PipelineTraining:
         return examples.sentences_of(columns, examples.lengths_of(self._dev.sentences))
 
     def _labelled(
-        self, sentences: Records, columns: Mapping[str, Sequence[str]], stage: Sequence[str], label: str
+        self,
+        sentences: Records,
+        columns: Mapping[str, Sequence[str]],
+        stage: Sequence[str],
+        label: str,
+        learned: bool = False,
     ) -> Records:
         rows = [joined_label(row) for row in zip(*(columns[name] for name in stage), strict=True)]
+        rows = examples.frequent_labels(rows) if learned else rows
         found, at = [], 0
         for sentence in sentences:
             end = at + len(sentence)
@@ -322,7 +328,7 @@ class PipelineTraining:
         train = self._with_lexicon()
         for number, stage in enumerate(self._stages):
             name = TAGS if not number else f"{TAGS}-{number + 1}"
-            data = self._labelled(train, self._columns, stage, "+".join(stage))
+            data = self._labelled(train, self._columns, stage, "+".join(stage), learned=True)
             train = []
             yield from self._jackknife(name, data, "+".join(stage), train)
         self._tagged = train
