@@ -67,6 +67,12 @@ WORDS = tuple(
 BEST = (
     Model("words: AROW, 6 passes", "arow", {"passes": 6, "r": 10}, structure="words", features="words"),
     Model("words: averaged perceptron", settings={"passes": 8}, structure="words", features="words"),
+    Model(
+        "words: averaged perceptron, shuffled 5",
+        settings={"passes": 8, "shuffle_average": 5},
+        structure="words",
+        features="words",
+    ),
 )
 BASE, CRF = "averaged perceptron", "CRF"
 

@@ -255,4 +255,4 @@ def test_word_lists_and_recipes(run: Run, folder: Path, tmp_path: Path) -> None:
     assert model.saved.arrays["global.lowercase"].tobytes() == b"in"
     code, _, err = run("train", tmp_path / "recipe.toml", "--global-function", "nothing", "-q")
     assert code == 1
-    assert "expected module:function" in err
+    assert "found 'nothing', expected its name, module:function" in err

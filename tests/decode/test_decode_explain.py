@@ -23,7 +23,6 @@ from marginalia.decode.decoder import Term
 from marginalia.decode.explaining import _paired
 from marginalia.decode.explanation import KINDS
 from marginalia.features.compiling import extracted
-from marginalia.model.weights_text import feature_of
 
 Toys = Callable[..., Any]
 
@@ -216,7 +215,7 @@ def test_names_are_told_even_if_they_were_not_kept(taggers: dict[str, mg.Tagger]
         assert taggers[with_names].explain(columns).to_json() == taggers[without].explain(columns).to_json()
     for name in ("order 1", "segments", "edge features"):
         tagger = taggers[name]
-        stored = {feature_of(tagger.saved, row) for row in np.flatnonzero(tagger.saved.arrays["keys"])}
+        stored = {tagger.saved.feature_name(row) for row in np.flatnonzero(tagger.saved.arrays["keys"])}
         block = block_of(tagger, columns)
         terms = tagger.decoder.terms(block, 0, tagger.decoder.best(block).tolist())
         observed = [term for term in terms if term.template is not None]
