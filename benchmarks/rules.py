@@ -33,9 +33,9 @@ CHILD = HERE / "peers" / "rules.py"
 COLUMNS = "word pos chunk"
 ATOMS = "iwakura-chunking"
 PAPER = {"encode": "IOE2", "order": 2, "buckets": 1000}
-BEST = {**PAPER, "buckets": 100, "frequency": 3, "rules": 7500, "look": 1500}
+BEST = {**PAPER, "buckets": 100, "frequency": 3, "size": 3, "width": 50, "rules": 7500, "look": 1500}
 CANDIDATES = "rules, candidates"
-CHUNKS = {"rules": {**BEST, "size": 3, "width": 50}, CANDIDATES: BEST}  # chosen on the last tenth
+CHUNKS = {"rules": BEST, CANDIDATES: BEST}  # chosen on the last tenth
 PLAIN = {"buckets": 1, "rules-per-round": 1, "width": 0}
 GRIDS = {
     "nu": [
