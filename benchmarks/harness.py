@@ -17,6 +17,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -183,6 +184,19 @@ def parser(description: str) -> argparse.ArgumentParser:
     options.add_argument("--skip-ours", action="store_true", help="measure only the peers")
     options.add_argument("--json-out", type=Path, metavar="FILE", help="also write the tables as JSON")
     return options
+
+
+def add_only(options: argparse.ArgumentParser, names: Iterable[str], what: str) -> None:
+    """An option that picks rows by name; other names are an error, since they would run nothing."""
+    known = list(names)
+    options.add_argument(
+        "--only",
+        nargs="+",
+        default=[],
+        choices=known,
+        metavar="NAME",
+        help=f"{what} to run: {'; '.join(known)}",
+    )
 
 
 def default_data() -> Path:

@@ -21,6 +21,7 @@ from pathlib import Path
 from harness import (
     CHECKOUT,
     CommandFailed,
+    add_only,
     add_ratio,
     cost_row,
     failed_row,
@@ -120,15 +121,7 @@ TABLE_5 = ("averaged perceptron", MARGIN_NAME, "CRF", "proposed", RICH_NAME, "re
 
 def main() -> None:
     options = parser(__doc__)
-    names = [row.name for row in ROWS]
-    options.add_argument(
-        "--only",
-        nargs="+",
-        default=[],
-        choices=names,
-        metavar="NAME",
-        help="rows to run: " + "; ".join(names),
-    )
+    add_only(options, (row.name for row in ROWS), "rows")
     options.add_argument(
         "--cases",
         nargs="+",

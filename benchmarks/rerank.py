@@ -15,7 +15,17 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from harness import CommandFailed, cost_row, failed_row, median_of, need, parser, print_table, write_json
+from harness import (
+    CommandFailed,
+    add_only,
+    cost_row,
+    failed_row,
+    median_of,
+    need,
+    parser,
+    print_table,
+    write_json,
+)
 from systems import OURS, use_ours
 
 TEMPLATES = """\
@@ -52,14 +62,7 @@ HELD_OUT = 10  # one in so many documents of the end of the training file
 def main() -> None:
     options = parser(__doc__)
     options.add_argument("--cases", nargs="+", choices=CASES, default=list(CASES))
-    options.add_argument(
-        "--only",
-        nargs="+",
-        default=[],
-        choices=RERANKERS,
-        metavar="NAME",
-        help="re-rankers to run: " + "; ".join(RERANKERS),
-    )
+    add_only(options, RERANKERS, "re-rankers")
     options = options.parse_args()
     if not use_ours(options):
         return
