@@ -26,12 +26,14 @@ def train(options: argparse.Namespace) -> None:
     """Part after part, each kept in a file of its own: a run that was stopped goes on with the next one."""
     settings = {"tokenizer": Trainer.DEFAULT, "tagger": Trainer.DEFAULT, "parser": Trainer.DEFAULT}
     if options.iterations:
-        settings["parser"] = f"iterations={options.iterations}"
+        settings["tagger"] = settings["parser"] = f"iterations={options.iterations}"
     kept = {part: options.model.with_suffix(f".{part}") for part in settings}
     data = sentences(options.train), sentences(options.dev)
-    for part, file in kept.items():
-        if not file.exists():
-            file.write_bytes(trained(*data, {part: settings[part]}))
+    for part in options.part or settings:
+        if not kept[part].exists():
+            kept[part].write_bytes(trained(*data, {part: settings[part]}))
+    if options.part:
+        return
     options.model.write_bytes(
         trained(*data, {part: f"from_model=file:{file}" for part, file in kept.items()})
     )
@@ -64,7 +66,15 @@ def main() -> None:
     training = verbs.add_parser("train")
     for name in ("train", "dev", "model"):
         training.add_argument(name, type=Path)
-    training.add_argument("--iterations", type=int, default=0, help="of the parser (default: its own)")
+    training.add_argument(
+        "--iterations", type=int, default=0, help="of the tagger and the parser (default: their own)"
+    )
+    training.add_argument(
+        "--part",
+        action="append",
+        choices=("tokenizer", "tagger", "parser"),
+        help="only this part: several such runs may go side by side, and one without makes the model of them",
+    )
     training.set_defaults(run=train)
     parsing = verbs.add_parser("parse")
     for name in ("model", "input", "output"):
