@@ -24,8 +24,8 @@ _BREAKING = set(
     re.findall(
         r"\w+",
         "address article aside blockquote body caption dd details dialog div dl dt fieldset figcaption "
-        "figure footer form h1 h2 h3 h4 h5 h6 head header hr html legend li main nav ol p pre section summary "
-        "table tbody td tfoot th thead tr ul",
+        "figure footer form h1 h2 h3 h4 h5 h6 head header hr html legend li main nav ol p pre section "
+        "summary table tbody td tfoot th thead tr ul",
     )
 )
 _SILENT = {"script", "style", "template", "head", "noscript", "svg", "math", "textarea", "select"}
