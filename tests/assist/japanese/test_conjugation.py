@@ -14,8 +14,8 @@ from marginalia.assist.japanese.politeness import is_polite, make_polite
 from marginalia.assist.trees import Node, Tree
 from marginalia.corpus.document_reader import iterate_conllu
 
-# lemma, class: irrealis passive classical volitional continuative euphonic terminal attributive
-# hypothetical imperative stem adverbial
+ORDER = """irrealis passive classical volitional continuative euphonic terminal attributive
+hypothetical imperative stem adverbial"""
 TABLE = """
 書く 五段: 書か 書か 書か 書こう 書き 書い 書く 書く 書け 書け 書き 書き
 泳ぐ 五段: 泳が 泳が 泳が 泳ごう 泳ぎ 泳い 泳ぐ 泳ぐ 泳げ 泳げ 泳ぎ 泳ぎ
@@ -51,10 +51,7 @@ ROWS = [line.split(": ") for line in TABLE.strip().splitlines()]
 def test_the_table(word: str, forms: str) -> None:
     lemma, conjugation = word.split()
     made = [conjugate(lemma, conjugation, form) or "-" for form in FORMS]
-    order = (
-        "irrealis passive classical volitional continuative euphonic terminal attributive hypothetical"
-        " imperative stem adverbial"
-    ).split()
+    order = ORDER.split()
     assert sorted(order) == sorted(FORMS)
     assert dict(zip(FORMS, made, strict=True)) == dict(zip(order, forms.split(), strict=True))
     for form, surface in zip(order, forms.split(), strict=True):
