@@ -1,0 +1,34 @@
+"""Checks after transfer: each judges a paraphrase by itself, and passes, repairs, lowers or forbids it."""
+
+from __future__ import annotations
+
+from .api import check, checked
+from .check import (
+    Check,
+    CheckResult,
+    Finding,
+    Transfer,
+    is_vetoed,
+    lowered,
+    penalty_of,
+    repaired,
+    run,
+    vetoed,
+)
+from .registry import checks_of
+
+__all__ = [
+    "Check",
+    "CheckResult",
+    "Finding",
+    "Transfer",
+    "check",
+    "checked",
+    "checks_of",
+    "is_vetoed",
+    "lowered",
+    "penalty_of",
+    "repaired",
+    "run",
+    "vetoed",
+]
