@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .api import check, checked
+from .api import check
 from .check import (
     Check,
     CheckResult,
@@ -23,7 +23,6 @@ __all__ = [
     "Finding",
     "Transfer",
     "check",
-    "checked",
     "checks_of",
     "is_vetoed",
     "lowered",

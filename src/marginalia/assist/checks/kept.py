@@ -17,40 +17,42 @@ from marginalia.assist.words.wordnet import wordnet
 
 from .check import Check, Finding, Transfer, lowered, vetoed
 
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
 # What turns a statement round, by lemma; and what says the same as such a word with a negation.
 NEGATIONS = {
-    "en": frozenset("not n't never no nobody nothing none nowhere neither nor without cannot".split()),
-    "ja": frozenset(["ない", "無い", "ぬ", "ず", "ん", "まい", "なし"]),
+    "en": _words("not n't never no nobody nothing none nowhere neither nor without cannot"),
+    "ja": _words("ない 無い ぬ ず ん まい なし"),
 }
 EXCLUDING = {
-    "en": frozenset("only until till unless but except hardly scarcely barely rarely seldom fail lack".split()),
-    "ja": frozenset(["しか", "だけ", "のみ", "ばかり", "まで", "以外"]),
+    "en": _words("only until till unless but except hardly scarcely barely rarely seldom fail lack"),
+    "ja": _words("しか だけ のみ ばかり まで 以外"),
 }
 AFFIX = re.compile(r"(?:un|in|im|il|ir|dis|non-?)(?=[a-z]{3})|(?<=[a-z]{3})less$")
-# What a statement is worth hangs on them: a paraphrase that loses one is ranked lower.
+# What a statement is worth hangs on them: a paraphrase that loses one ranks lower. One of a group will do.
 HEDGES = {
-    "en": frozenset(
-        "may might must should could can would perhaps maybe probably possibly likely almost nearly about "
-        "around approximately some most many few several all every each both".split()
-    ),
-    "ja": frozenset(["かも", "らしい", "そう", "よう", "べき", "はず", "たい", "ほとんど", "約", "全て", "すべて"]),
-}
-SAME_HEDGE = {
     "en": (
-        frozenset("may might could can possibly perhaps maybe".split()),
-        frozenset("must should would".split()),
-        frozenset("probably likely".split()),
-        frozenset("almost nearly about around approximately".split()),
-        frozenset("all every each both".split()),
-        frozenset("many several some few most".split()),
+        _words("may might could can possibly perhaps maybe"),
+        _words("must should would"),
+        _words("probably likely"),
+        _words("almost nearly about around approximately"),
+        _words("all every each both"),
+        _words("many several some few most"),
     ),
-    "ja": (frozenset(["らしい", "そう", "よう"]), frozenset(["全て", "すべて"])),
+    "ja": (
+        _words("らしい そう よう"),
+        _words("全て すべて"),
+        *map(_words, ["かも", "べき", "はず", "たい", "ほとんど", "約"]),
+    ),
 }
 LOST_HEDGE = 0.3
-_NUMBER_WORDS = frozenset(
-    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
-    "eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million billion "
-    "一 二 三 四 五 六 七 八 九 十 百 千 万 億".split()
+_NUMBER_WORDS = _words(
+    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
+    "seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand "
+    "million billion 一 二 三 四 五 六 七 八 九 十 百 千 万 億"
 )
 
 
@@ -70,17 +72,21 @@ def names_of(nodes: Iterable[Node]) -> Counter[str]:
 
 
 def _numbers(transfer: Transfer) -> Iterator[Finding]:
-    before, after = numbers_of(transfer.before.nodes), numbers_of(transfer.nodes)
-    spelled = {node.form.lower() for node in transfer.nodes}
-    for number in sorted(before.keys() - after.keys()):
-        if number not in spelled:  # the tagger may have another tag for it now
-            yield vetoed(f"the number {number} is lost")
-    yield from (vetoed(f"the number {number} was not there before") for number in sorted(after - before)
-                if number not in before and number not in {n.form.lower() for n in transfer.before.nodes})  # fmt: skip
+    old, new = list(transfer.before.nodes), list(transfer.nodes)
+    before, after = numbers_of(old), numbers_of(new)
+    # The tagger may call a number something else now: then it is among the forms.
+    for number in sorted(before.keys() - after.keys() - _forms(new)):
+        yield vetoed(f"the number {number} is lost")
+    for number in sorted(after.keys() - before.keys() - _forms(old)):
+        yield vetoed(f"the number {number} was not there before")
+
+
+def _forms(nodes: Iterable[Node]) -> set[str]:
+    return {node.form.lower() for node in nodes}
 
 
 def _names(transfer: Transfer) -> Iterator[Finding]:
-    before, after = names_of(transfer.before.nodes), {node.form.lower() for node in transfer.nodes}
+    before, after = names_of(transfer.before.nodes), _forms(transfer.nodes)
     for name in sorted(before.keys() - after):
         yield vetoed(f"the name {name.capitalize()} is lost")
 
@@ -104,14 +110,14 @@ def _opposite_of_stem(lemma: str) -> bool:
 
 def negations_of(nodes: Iterable[Node], language: str) -> int:
     """How many words turn a statement round; affixes count as words."""
-    count = 0
-    for node in nodes:
-        lemma = node.lemma.lower()
-        if lemma in NEGATIONS[language] or node.form.lower() in NEGATIONS[language]:
-            count += 1
-        elif language == "en" and node.upos in ("ADJ", "ADV", "VERB", "NOUN") and _is_negative_affix(lemma):
-            count += 1
-    return count
+    return sum(_is_negative(node, language) for node in nodes)
+
+
+def _is_negative(node: Node, language: str) -> bool:
+    if node.lemma.lower() in NEGATIONS[language] or node.form.lower() in NEGATIONS[language]:
+        return True
+    has_affixes = language == "en" and node.upos in ("ADJ", "ADV", "VERB", "NOUN")
+    return has_affixes and _is_negative_affix(node.lemma.lower())
 
 
 def _excluding(nodes: Iterable[Node], language: str) -> Counter[str]:
@@ -131,17 +137,12 @@ def _negation(transfer: Transfer) -> Iterator[Finding]:
 
 
 def _hedges(transfer: Transfer) -> Iterator[Finding]:
-    language = transfer.language
-    left = Counter(node.lemma.lower() for node in transfer.before.nodes if _is_hedge(node, language))
     there = {node.lemma.lower() for node in transfer.nodes}
-    for lemma in sorted(left):
-        alike = next((group for group in SAME_HEDGE[language] if lemma in group), frozenset([lemma]))
-        if not (alike | {lemma}) & there:
-            yield lowered(LOST_HEDGE, f"'{lemma}' is lost: the statement may claim more or less than before")
-
-
-def _is_hedge(node: Node, language: str) -> bool:
-    return node.lemma.lower() in HEDGES[language] and node.upos != "VERB"
+    for node in transfer.before.nodes:
+        lemma = node.lemma.lower()
+        alike = next((group for group in HEDGES[transfer.language] if lemma in group), None)
+        if alike is not None and node.upos != "VERB" and not alike & there:
+            yield lowered(LOST_HEDGE, f"'{lemma}' is lost: it claims more or less than before")
 
 
 CHECKS = (
