@@ -15,7 +15,7 @@ from marginalia.corpus.streams import Source
 from marginalia.corpus.words import CONFIDENCE, Word, written_confidence
 from marginalia.decode.pipeline.annotating import Annotator
 from marginalia.decode.pipeline.multiword import MultiwordSplitter
-from marginalia.decode.pipeline.parts import MULTIWORD, TOKENS
+from marginalia.decode.pipeline.parts import DROPPED, MULTIWORD, TOKENS
 from marginalia.decode.pipeline.placed_words import words_of_paragraphs
 from marginalia.decode.pipeline.tokens import TokenFinder
 from marginalia.decode.threads import in_order
@@ -41,7 +41,9 @@ class Pipeline:
         breaks = bool(bundle.about.get("breaks"))
         self._tokens = TokenFinder(parts[TOKENS], breaks, tables.get(TOKENS, ())) if TOKENS in parts else None
         self._multiword = (
-            MultiwordSplitter(parts[MULTIWORD], tables.get(MULTIWORD, ())) if MULTIWORD in parts else None
+            MultiwordSplitter(parts[MULTIWORD], tables.get(MULTIWORD, ()), tables.get(DROPPED))
+            if MULTIWORD in parts
+            else None
         )
         self.annotator = Annotator(bundle)
 
