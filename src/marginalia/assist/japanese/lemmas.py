@@ -15,6 +15,7 @@ from marginalia.assist.japanese.conjugation import FORMS, conjugate
 if TYPE_CHECKING:
     from marginalia.assist.trees import Node, Tree
 
+_VOICED = {("助詞-接続助詞", "で"): "て", ("助詞-副助詞", "だり"): "たり"}
 _VERB, _ADJECTIVE = "動詞-一般", "形容詞-一般"
 
 
@@ -40,10 +41,12 @@ def _lemmas_by_form() -> dict[str, list[str]]:
 
 
 def mend_lemmas(tree: Tree) -> None:
-    """Give verbs and adjectives whose lemma does not exist one that does."""
+    """Give verbs and adjectives whose lemma does not exist one that does; で and だり are of て and たり."""
     for node in tree.nodes:
         if node.xpos.startswith(("動詞", "形容詞")):
             node.lemma = better_lemma(node)
+        elif node.xpos.startswith("助詞"):
+            node.lemma = _VOICED.get((node.xpos, node.form), node.lemma)
 
 
 def better_lemma(node: Node) -> str:
