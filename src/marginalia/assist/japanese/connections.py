@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _VERBS = frozenset({"五段", "一段", "サ変", "ザ変", "カ変"})
 # Morphemes that the table names by their lemma; other words count by their part of speech.
-_CLOSED = ("助動詞", "助詞", "接尾辞", "動詞-非自立", "形容詞-非自立")
+_CLOSED = ("助動詞", "助詞", "接尾辞", "動詞-非自立", "形容詞-非自立", "形状詞-助動詞")
 _OPEN = (
     ("補助記号-読点", "、"),
     ("補助記号-句点", "。"),
@@ -40,6 +40,7 @@ _LIKE = {
     "し": "が",
 }
 _STANDS_FOR = {"volitional": "terminal"}  # 書こう stands where 書く may
+_OLD_ZURU = ("ずる", "ずれ", "ぜ")
 END = "終"
 
 
@@ -50,6 +51,8 @@ def word_class(node: Node) -> str | None:
         return "です"
     if found == "ぬ" and node.form == "ん":
         return "ん"
+    if found == "ザ変" and not node.form.endswith(_OLD_ZURU):
+        return "一段"  # 信じ is of 信じる today
     return found
 
 
@@ -114,6 +117,8 @@ def dictionary_form(node: Node) -> str:
     """The lemma as the text spells it: 見る for 見 of みる, 頂く for 頂い of いただく."""
     form, lemma = node.form, node.lemma
     conjugation = class_of(lemma, node.xpos)
+    if conjugation == "ザ変" and not form.endswith(_OLD_ZURU):
+        return lemma[:-2] + "じる"
     if conjugation is None or not form or form[0] == lemma[0] or not _is_kanji(form[0]):
         return lemma
     for name in FORMS:

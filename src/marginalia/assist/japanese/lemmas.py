@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from marginalia.assist.japanese.classes import class_of
+from marginalia.assist.japanese.classes import class_of, verb_class
 from marginalia.assist.japanese.conjugation import FORMS, conjugate
 
 if TYPE_CHECKING:
@@ -42,12 +42,30 @@ def _lemmas_by_form() -> dict[str, list[str]]:
 
 
 def mend_lemmas(tree: Tree) -> None:
-    """Give verbs and adjectives whose lemma does not exist one that does; で and だり are of て and たり."""
-    for node in tree.nodes:
+    """Give verbs and adjectives whose lemma does not exist one that does; で, だ and だり are of て, た and たり."""
+    left: Node | None = None
+    for i, node in enumerate(tree.nodes):
         if node.xpos.startswith(("動詞", "形容詞")):
             node.lemma = better_lemma(node)
+            if i + 1 < len(tree.nodes) and tree.nodes[i + 1].form == "ば":
+                _mend_condition(node)
         elif node.xpos.startswith("助詞"):
             node.lemma = _VOICED.get((node.xpos, node.form), node.lemma)
+        elif node.lemma == "だ" and node.form in ("だ", "だっ") and left is not None:
+            if left.xpos.startswith("動詞") and left.form.endswith(("ん", "い")):
+                node.lemma = "た"
+        left = node
+
+
+def _mend_condition(node: Node) -> None:
+    """Before ば, なれ is of なる, and 安けれ of 安い, not of なれる and 安けれる."""
+    if node.lemma != node.form + "る":
+        return
+    if node.form.endswith("けれ"):
+        node.lemma, node.upos, node.xpos = node.form[:-2] + "い", "ADJ", _ADJECTIVE
+        return
+    found = [lemma for lemma in _lemmas_by_form().get(node.form, ()) if lemma + "る" != node.lemma]
+    node.lemma = next((one for one in found if verb_class(one) == "五段"), node.lemma)
 
 
 def better_lemma(node: Node) -> str:
