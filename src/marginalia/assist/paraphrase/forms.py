@@ -12,7 +12,7 @@ _OF_TENSE = ("VerbForm", "Tense", "Mood", "Number", "Person", "Voice")
 
 
 def shape(nodes: Mapping[int, Sequence[Node]], bound: Bound, targets: Sequence[Target]) -> list[Node]:
-    """Give words the features that their targets ask for (`nodes`, by target); those whose form is to be made.
+    """Give words the features that their targets ask for (`nodes`, by target); those whose form is to make.
 
     `bound` are the nodes of the match as they were, so that no word reads what another one was changed to.
     """
@@ -42,6 +42,9 @@ def _first(bound: Bound, name: str) -> Node | None:
 def _give(node: Node, form: Form, bound: Bound) -> bool:
     """Change a word by one form; whether its surface has to be made anew."""
     feats = node.feats
+    if form.kind == "feature" and form.name == "xpos":
+        node.xpos = form.values[0]
+        return False
     if form.kind == "feature":
         _set(feats, FORMS[form.values[0]] if not form.name else {form.name: form.values[0]})
     elif form.kind == "lemma":
@@ -58,7 +61,7 @@ def _give(node: Node, form: Form, bound: Bound) -> bool:
         return _definite(node)
     else:
         return False
-    return True
+    return node.origin is not None or form.kind != "feature" or not form.name  # new words have their form
 
 
 def _set(feats: dict[str, str], values: Mapping[str, str]) -> None:
@@ -88,16 +91,13 @@ def finite_of(verb: Node) -> Node | None:
 
 def _agree(verb: Node, subject: Node) -> bool:
     number, person = number_and_person(subject)
-    if verb.feats.get("Number", number) == number and verb.feats.get("Person", person) == person:
-        if verb.feats.get("Tense") != "Past" or verb.lemma != "be":
-            _set(verb.feats, {"Number": number, "Person": person})
-            return False
+    same = (verb.feats.get("Number"), verb.feats.get("Person")) == (number, person)
     _set(verb.feats, {"Number": number, "Person": person})
-    return True
+    return not same
 
 
 def number_and_person(subject: Node) -> tuple[str, str]:
-    """Person and number of a subject: coordination with "and" is plural, what is no pronoun is third person."""
+    """Person and number of a subject: with "and" it is plural, and what is no pronoun is third person."""
     conjuncts = subject.daughters("conj")
     joined = any(cc.lemma.lower() == "and" for conjunct in conjuncts for cc in conjunct.daughters("cc"))
     plural = joined or subject.feats.get("Number") == "Plur" or subject.lemma.lower() == "you"

@@ -9,7 +9,7 @@ from importlib import import_module
 from marginalia.assist.trees import Node, Tree
 
 Generate = Callable[[Tree, Tree, Sequence[Node]], None]
-"""Of a tree that a rule has made, the tree before it, and the words whose form has to be made of their lemma and
+"""Of a tree that a rule has made, the tree before it, and words whose form has to be made of their lemma and
 features: it changes forms and, where the language wants it, words (articles, commas, particles)."""
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from marginalia.assist.trees import Node
 
+_NOMINAL = frozenset({"NOUN", "PROPN", "PRON", "NUM"})
 _LEADING = ("case", "mark", "cc")
 _CLOSE = ("aux", "cop", "det", "fixed", "flat", "compound", "clf", "case")
 
@@ -36,10 +37,12 @@ class Places:
         """Whether a daughter of a matched word stood before or behind all matched words."""
         return id(node) in self._outside
 
-    def order(self, node: Node, sequence: Sequence[Node] | None, roots: Sequence[Node]) -> list[Node]:
+    def order(
+        self, node: Node, sequence: Sequence[Node] | None, roots: Sequence[Node], whole: bool = False
+    ) -> list[Node]:
         """A word among its daughters: those of `sequence` as they stand there, the others at their places.
 
-        The roots of further sentences come last."""
+        The roots of further sentences come last. A `whole` phrase has all words that are named around it."""
         if sequence is None:
             sequence = [*(c for c in node.children if c.index < node.index), node]
             sequence += [c for c in node.children if c.index > node.index]
@@ -49,16 +52,20 @@ class Places:
         slots: dict[tuple[bool, int], list[Node]] = {}
         for child in node.children:
             if id(child) not in named:
-                slots.setdefault(self._slot(child, node, left, right), []).append(child)
-        order = _filled(left, slots, True) + [node] + _filled(right, slots, False)
+                slot = self._slot(child, node, left, right, whole or node.upos in _NOMINAL)
+                slots.setdefault(slot, []).append(child)
+        order = [*_filled(left, slots, True), node, *_filled(right, slots, False)]
         return order + [root for root in roots if root.head is node and not any(root is o for o in order)]
 
-    def _slot(self, child: Node, node: Node, left: list[Node], right: list[Node]) -> tuple[bool, int]:
+    def _slot(
+        self, child: Node, node: Node, left: list[Node], right: list[Node], whole: bool
+    ) -> tuple[bool, int]:
         """The side, and how many of the words of the new order stand before the child there."""
         on_left, passed = self._known.get(id(child), (child.index < node.index, 0))
-        if self.outside(child):
-            if child.relation == "punct" and not on_left:
-                return False, len(right)
+        if self.outside(child) and child.relation == "punct" and not on_left:
+            return False, len(right)
+        if whole and child.relation != "cc":
+            return (True, len(left)) if on_left else (False, 0)
         if on_left:
             if _is(child, _CLOSE) or child.feats.get("Polarity") == "Neg":
                 return True, len(left)

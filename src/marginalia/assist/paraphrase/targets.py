@@ -27,7 +27,7 @@ FORMS: dict[str, dict[str, str]] = {
 @dataclass(frozen=True)
 class Form:
     """What becomes of a word: `feature` and `lemma`, `form` set it; `tense`, `like`, `agree` copy of another
-    word (`name`); `take`, `drop`, `short` and `alone` change what hangs on it."""
+    word (`name`); `take`, `drop`, `short` and `alone` change what hangs on it, `whole` keeps it together."""
 
     kind: str
     name: str = ""
@@ -109,7 +109,9 @@ class TargetReader:
             lemma = tokens.expect_word("the lemma of a new word")
         if not lemma and name not in self._names:
             known = ", ".join(sorted(self._names)) or "none are there"
-            raise tokens.expected(f"a variable of the left side ({known}) or a new word such as :ADP/to", start)
+            raise tokens.expected(
+                f"a variable of the left side ({known}) or a new word such as :ADP/to", start
+            )
         forms = self.forms("]") if tokens.sign("[") else ()
         arcs = self._arcs() if tokens.sign("(") else ()
         return Target(name, upos, lemma, forms, arcs)
@@ -144,7 +146,7 @@ class TargetReader:
     def _form(self) -> Form:
         tokens, token = self.tokens, self.tokens.peek
         word = tokens.expect_word("a form, such as past, tense of B or agree N")
-        if word in ("short", "alone"):
+        if word in ("short", "alone", "whole"):
             return Form(word)
         if word == "tense":
             if not tokens.word("of"):
@@ -165,7 +167,9 @@ class TargetReader:
             value = tokens.expect_word("a value")
             return Form(word if word in ("lemma", "form") else "feature", word, (value,))
         if word not in FORMS:
-            known = ", ".join((*FORMS, "tense of", "agree", "like", "short", "alone", "take", "drop"))
+            known = ", ".join(
+                (*FORMS, "tense of", "agree", "like", "short", "alone", "whole", "take", "drop")
+            )
             raise tokens.expected(f"one of {known}, or Feature=Value", token)
         return Form("feature", "", (word,))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import product
 
 from marginalia.assist.paraphrase.forms import shape
@@ -252,12 +253,16 @@ def _move(work: _Work, targets: Sequence[Target]) -> None:
     own = {id(node) for nodes in work.nodes.values() for node in nodes}
     for target, form in _forms(targets, "take"):
         for source, node in product(_every(work.bound, form.name), work.nodes[id(target)]):
-            work.tree.move_daughters(source, node, lambda d, form=form: id(d) not in own and _named(d, form))
+            work.tree.move_daughters(source, node, partial(_taken, form, own))
     for target in (part for one in targets for part in one.parts()):
         for node in work.nodes[id(target)]:
             for daughter in list(node.children):
                 if id(daughter) not in own and any(_leaves(daughter, form) for form in target.forms):
                     work.tree.delete(daughter)
+
+
+def _taken(form: Form, own: set[int], daughter: Node) -> bool:
+    return id(daughter) not in own and _named(daughter, form)
 
 
 def _named(daughter: Node, form: Form) -> bool:
@@ -283,7 +288,8 @@ def _arrange(work: _Work, targets: Sequence[Target], roots: list[Node], places: 
     for target in (part for one in targets for part in one.parts()):
         if target.ordered and work.nodes[id(target)]:
             node = work.nodes[id(target)][0]
-            orders[node] = places.order(node, _sequence(work, target, node), roots)
+            whole = any(form.kind == "whole" for form in target.forms)
+            orders[node] = places.order(node, _sequence(work, target, node), roots, whole)
     if len(roots) > 1 and roots[0] not in orders:
         orders[roots[0]] = places.order(roots[0], None, roots)
     tree.arrange(orders)
