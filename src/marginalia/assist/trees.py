@@ -132,7 +132,12 @@ class Tree:
             if i != root:
                 head = word.head - 1 if word.head and word.head <= len(words) else root
                 nodes[i].head = nodes[root if head == i else head]
-        return cls(nodes, language)
+        tree = cls(nodes, language)
+        if language == "ja":
+            from marginalia.assist.japanese.lemmas import mend_lemmas
+
+            mend_lemmas(tree)
+        return tree
 
     @property
     def text(self) -> str:

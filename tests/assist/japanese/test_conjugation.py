@@ -10,6 +10,7 @@ from marginalia.assist.japanese.classes import class_of, verb_class
 from marginalia.assist.japanese.conjugation import FORMS, conjugate, forms_of, voices
 from marginalia.assist.japanese.connections import connects, dictionary_form, required_form
 from marginalia.assist.japanese.generation import generate
+from marginalia.assist.japanese.lemmas import better_lemma
 from marginalia.assist.japanese.politeness import is_polite, make_polite
 from marginalia.assist.trees import Node, Tree
 from marginalia.corpus.document_reader import iterate_conllu
@@ -171,3 +172,19 @@ def test_the_treebank_connects(data_dir: Path) -> None:
             fitting += found is True
     assert known > 2400
     assert fitting > 0.99 * known
+
+
+@pytest.mark.parametrize(
+    ("form", "wrong", "right"),
+    [
+        ("洗い", "洗く", "洗う"),
+        ("高く", "高く", "高い"),
+        ("おっしゃい", "おっしゃく", "おっしゃる"),
+        ("行っ", "行う", "行く"),
+        ("読ん", "読む", "読む"),
+        ("ググっ", "ググる", "ググる"),
+    ],
+)
+def test_lemmas_that_do_not_exist(form: str, wrong: str, right: str) -> None:
+    node = Node(form, wrong, xpos="形容詞-一般" if right.endswith("い") else V)
+    assert better_lemma(node) == right
