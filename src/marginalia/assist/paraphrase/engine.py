@@ -102,8 +102,8 @@ class RuleSet:
     def once(
         self, tree: Tree, family: str = "", name: str = ""
     ) -> Iterator[tuple[Rule | WordRule, Bound, Transfer]]:
-        """All that one application of one rule makes of a tree, with forms and surface made; of one family, or
-        one rule, if they are named."""
+        """All that one application of one rule makes of a tree, with forms and surface made; only of a family
+        or of a rule, if they are named."""
         before = tree.text
         kept = self._protected(tree)
         generate = generation_of(tree.language)

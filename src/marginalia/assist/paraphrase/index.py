@@ -65,7 +65,7 @@ def keys_of(tree: Tree) -> set[str]:
 
 
 def needs_of(rule: Rule) -> list[Need]:
-    """What must be in a tree for a rule to fire, the rarest first: lemmas before relations, few before more."""
+    """What must be in a tree for a rule to fire, the rarest first: lemmas, relations, parts of speech."""
     alternatives = [list(_needs(node, rule)) for node in rule.left.alternatives]
     if len(alternatives) > 1:  # one of the best of each
         best = [min(needs, key=_rank, default=frozenset()) for needs in alternatives]

@@ -111,9 +111,9 @@ def _statements(text: str, path: str) -> Iterator[_Statement]:
             current = _Statement(match[1], line[match.end() :], Place(path, number, match.end() + 1))
         elif current is None or (match is not None and match.start(1) == 0):
             found = line.split()[0]
-            expected = ", ".join(_KEYWORDS)
+            expected = f"one of {', '.join(_KEYWORDS)}, or a line that goes on, with a blank before it"
             raise DataError(
-                f"found '{found}', expected one of {expected}, or a line that goes on, with a blank before it",
+                f"found '{found}', expected {expected}",
                 file=path,
                 line=number,
                 column=1,

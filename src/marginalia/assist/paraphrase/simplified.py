@@ -233,7 +233,7 @@ def _node(item: Item, node: Node, name: str, arcs: Sequence[Arc]) -> NodePattern
 
 
 class _Completion:
-    """Forms that a rule need not say: tense of auxiliaries that are gone or new, agreement with new subjects."""
+    """Forms that a rule need not say: tense of auxiliaries that are gone or new, agreement with subjects."""
 
     def __init__(self, source: _Read, results: Sequence[_Read]) -> None:
         self._source = source

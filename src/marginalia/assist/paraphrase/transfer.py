@@ -181,6 +181,8 @@ def _hang_daughters(work: _Work, target: Target) -> None:
 
 def _hang(work: _Work, node: Node, head: Node, relation: str) -> None:
     tree = work.tree
+    if relation in ("nsubj", "csubj") and _is_passive(work, head):
+        relation += ":pass"
     if id(node) in work.copies:
         _graft(tree, node, head, relation)
     elif id(node) not in work.kept:
@@ -189,6 +191,17 @@ def _hang(work: _Work, node: Node, head: Node, relation: str) -> None:
         raise Refused(f"'{node.form}' would hang below itself")
     elif node.head is not head or not RELATIONS.is_a(node.relation, relation):
         tree.depend(node, head, relation)
+
+
+def _is_passive(work: _Work, head: Node) -> bool:
+    """Whether a word has an auxiliary of the passive, and keeps it."""
+    return any(d.relation == "aux:pass" and not _goes(work, d) for d in head.children)
+
+
+def _goes(work: _Work, node: Node) -> bool:
+    """Whether a rule names a word and will drop it."""
+    named = any(node is one for name in work.bound for one in _every(work.bound, name))
+    return named and id(node) not in work.kept
 
 
 def _graft(tree: Tree, copy: Node, head: Node, relation: str) -> None:
