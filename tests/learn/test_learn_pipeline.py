@@ -21,6 +21,7 @@ from invented_treebank import treebank
 from marginalia.corpus.document_reader import read_conllu
 from marginalia.corpus.edit_scripts import edit_script, kept_stretch
 from marginalia.decode.pipeline import Pipeline
+from marginalia.decode.pipeline.explaining import explain_word
 from marginalia.decode.pipeline.multiword import MultiwordSplitter, dropped_letters, split_by, split_scripts
 from marginalia.decode.pipeline.parts import DROPPED
 from marginalia.kinds.pipelines import evaluate_pipeline
@@ -150,6 +151,48 @@ def test_a_word_is_explained_by_the_parts(pipeline: Pipeline) -> None:
     assert explained["parser"].reasons
     assert str(explained["parser"]).startswith("word 2: nsubj of 3, not ")
     assert str(tags) == tags.to_text()
+    assert list(explained) == ["tags", "tags-2", "lemmas", "parser"]
+
+
+def test_a_part_is_asked_for_another_tag_or_arc(pipeline: Pipeline) -> None:
+    parsed = pipeline.parse("The dog saw the cats.")
+    word = parsed.words[1]
+    assert len(parsed.sentences) == 1
+    for part in pipeline.annotator.tags:
+        labels = part.tagger.labels
+        columns = pipeline.annotator.tagged(parsed.words, [len(parsed.words)], given=False)
+        sentence = {name: columns[name] for name in part.tagger.feature_columns}
+        own = part.tagger.tag(sentence).labels
+        for number, label in enumerate(own):
+            why = parsed.explain(number, part.name)[part.name]
+            others = (one for one in part.tagger.iter_nbest(sentence) if one.labels[number] != label)
+            assert why.other.score == pytest.approx(next(others).score)  # exact: the best of all others
+        for label in {*labels} - {own[1]}:
+            assert parsed.explain(1, part.name, label)[part.name].other.labels[1] == label
+    assert parsed.explain(1, "tags", "VERB")["tags"].other.labels[1].startswith("VERB ")
+    assert parsed.explain(1, "lemmas")["lemmas"].chosen.labels == ("k;0;0;0;",)
+    arc = parsed.explain(word, "parser", "3:det")["parser"]
+    assert (arc.other_heads[1], arc.other_labels[1]) == (3, "det")
+    assert parsed.explain(word, "parser", ":root")["parser"].other_labels[1] == "root"
+    for asked, message in (
+        (("tags", "NOUN"), "what the word has"),
+        (("tags", "NOUNS"), "no label of this part"),
+        (("parser", "x:obj"), "expected a head and a relation"),
+        (("tokens", None), "expected one of tags, tags-2, lemmas, parser"),
+        ((None, "NOUN"), "say of which part"),
+    ):
+        with pytest.raises(mg.MarginaliaError, match=message):
+            parsed.explain(word, *asked)
+
+
+def test_given_tags_are_those_that_arcs_are_explained_by(pipeline: Pipeline) -> None:
+    rows = "1\tThe\t_\tVERB\tVB\t" + "_\t" * 4 + "_\n2\tdog\t_\tVERB\tVB\t" + "_\t" * 4 + "_\n\n"
+    [kept] = pipeline.annotate(document(rows).sentences, ("tokens", "tags"))
+    reasons = {
+        one.feature for one in explain_word(pipeline.annotator, kept.words[0], "parser")["parser"].reasons
+    }
+    assert any("=VERB" in feature for feature in reasons)
+    assert not any("=DET" in feature for feature in reasons)
 
 
 def test_what_is_no_text_word_or_sentence_is_refused(pipeline: Pipeline) -> None:

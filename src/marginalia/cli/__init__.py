@@ -37,6 +37,7 @@ VERBS = (
     "clusters",
     "templates",
     "models",
+    "paraphrase",
     "demo",
 )
 

@@ -210,16 +210,21 @@ class ParsedDocument(Document):
             sentences.append(copy)
         return ParsedDocument(sentences, self.text, self.pipeline)
 
-    def explain(self, word: Word | int) -> dict[str, Any]:
-        """Why a word (or the one with this number, from 0 on) has its tags and its head: an explanation by
-        each part that says something of it."""
+    def explain(
+        self, word: Word | int, part: str | None = None, against: str | None = None
+    ) -> dict[str, Any]:
+        """Why a word (or the one with this number, from 0 on) has its tags, its lemma and its head: an
+        explanation by each part that says something of it, or by one of them alone; that one also against
+        another tag, or another arc (`3:obj`, `3` or `:obj`)."""
+        from marginalia.decode.pipeline.explaining import explain_word  # parsing goes without
+
         if isinstance(word, int) and 0 <= word < len(self.words):
             word = self.words[word]
         if not isinstance(word, Word):
             raise SettingsError(
                 f"found {word!r}, expected one of the {len(self.words)} words of the document, or its number."
             )
-        return self.pipeline.annotator.explain(word)
+        return explain_word(self.pipeline.annotator, word, part, against)
 
 
 def _with_arc(word: Word, head: int, relation: str) -> Word:
