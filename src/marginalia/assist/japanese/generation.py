@@ -81,10 +81,12 @@ def generate(tree: Tree, before: Tree | None = None, changed: Sequence[Node] = (
     last = None if before is None else before.nodes[-1].origin
     for node in changed:
         _keep_ending(node, before)
+    for node in tree.nodes:
+        complete(node)
+    mend_topics(tree)
     left: Node | None = None
     for i, node in enumerate(tree.nodes):
         right = tree.nodes[i + 1] if i + 1 < len(tree.nodes) else None
-        complete(node)
         if not neighbours_still(left, node, last):
             follow(left, node)
         if node.origin is None or not neighbours_still(node, right, last):
@@ -92,6 +94,17 @@ def generate(tree: Tree, before: Tree | None = None, changed: Sequence[Node] = (
         left = node
     if before is not None and is_polite(before) and not is_polite(tree):
         make_polite(tree)
+
+
+def mend_topics(tree: Tree) -> None:
+    """A clause that is the topic itself has no topic: 彼が読むのは本だけだ, not 彼は読むのは."""
+    for clause in tree.nodes:
+        if clause.is_a("csubj") and any(child.form == "は" for child in clause.children):
+            for subject in clause.daughters("nsubj"):
+                for particle in subject.children:
+                    if particle.form == "は" and particle.relation == "case":
+                        particle.form = particle.lemma = "が"
+                        particle.xpos = "助詞-格助詞"
 
 
 def _keep_ending(node: Node, before: Tree | None) -> None:

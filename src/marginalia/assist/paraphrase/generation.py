@@ -25,7 +25,7 @@ def _english(tree: Tree, before: Tree, changed: Sequence[Node]) -> None:
 def _japanese(tree: Tree, before: Tree, changed: Sequence[Node]) -> None:
     from marginalia.assist.japanese.generation import generate
 
-    generate(tree, before)
+    generate(tree, before, changed)
 
 
 def _lemmas(tree: Tree, before: Tree, changed: Sequence[Node]) -> None:

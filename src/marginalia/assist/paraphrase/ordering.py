@@ -13,9 +13,11 @@ _CLOSE = ("aux", "cop", "det", "fixed", "flat", "compound", "clf", "case")
 
 class Places:
     """Where each word stood before a rule changed anything: on which side of its head, behind how many of the
-    words that the rule names, and whether outside of all of these."""
+    words that the rule names, and whether outside of all of these. Where the predicate ends the clause
+    (`head_final`), auxiliaries behind the words that a rule names stay behind all of them."""
 
-    def __init__(self, matched: Sequence[Node]) -> None:
+    def __init__(self, matched: Sequence[Node], head_final: bool = False) -> None:
+        self._head_final = head_final
         inside = {id(node) for node in matched}
         first, last = matched[0].index, matched[-1].index
         self._outside: set[int] = set()
@@ -71,6 +73,8 @@ class Places:
                 return True, len(left)
             leading = next((i for i, one in enumerate(left) if not _is(one, _LEADING)), len(left))
             return True, 0 if _is(child, ("cc",)) else max(min(passed, len(left)), leading)
+        if self._head_final:
+            return False, len(right) if passed else 0
         if _is(child, _CLOSE) or child.relation == "compound:prt":
             return False, 0
         objects = sum(1 for one in right if _is(one, ("obj", "iobj", "aux", "cop", "case", "mark", "xcomp")))

@@ -57,7 +57,7 @@ def transfer(
     matched = _matched(work, looked_at, targets)
     _resolve(work, targets, matched)
     top = _topmost(matched)
-    places = Places(matched)
+    places = Places(matched, tree.language == "ja")
     _check_dropped(work, matched, top, targets)
     roots = _build(work, top, targets, places)
     _hand_over(work, top, roots[0], matched, places)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from marginalia.assist.japanese import phrases
 from marginalia.assist.paraphrase.classes import UPOS
 from marginalia.assist.paraphrase.matching import Bound
 from marginalia.assist.paraphrase.rule_files import RuleFile, RuleSource
@@ -35,14 +36,19 @@ class WordRule:
         for node, lemma, upos in zip(nodes, self.lemmas, self.upos, strict=True):
             if lemma not in (node.lemma.lower(), node.form.lower()) or (upos and upos != node.upos):
                 return None
+        if tree.language == "ja":
+            return nodes if phrases.stands_alone(tree, nodes) else None
         return nodes if len(nodes) == 1 or _is_piece(nodes) else None
 
     def apply(self, tree: Tree, bound: Bound) -> Transfer | None:
         """Put other words in their place: words that are there already are kept, the first other one gets the
         form of the word that all others hang on."""
-        fresh = tree.copy()
         nodes = bound["W"]
         assert isinstance(nodes, tuple)
+        if tree.language == "ja":
+            made = phrases.replaced(tree, nodes, self.words)
+            return None if made is None else Transfer([made], [])
+        fresh = tree.copy()
         old = [fresh.nodes[node.index] for node in nodes]
         kept = [next((n for n in old if n.lemma.lower() == word), None) for word in self.words]
         main = next((node for node in kept if node is not None), None) or _tops(old)[0]
