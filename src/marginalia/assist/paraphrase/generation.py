@@ -29,6 +29,8 @@ def _english(tree: Tree, before: Tree, changed: Sequence[Node]) -> None:
 def _japanese(tree: Tree, before: Tree, changed: Sequence[Node]) -> None:
     from marginalia.assist.japanese.generation import generate
 
+    for node in changed:
+        node.origin = None  # another word, to which its neighbours have to fit
     generate(tree, before)
 
 

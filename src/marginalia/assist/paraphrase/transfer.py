@@ -319,9 +319,9 @@ def _sequence(work: _Work, target: Target, node: Node) -> list[Node]:
 def _check_relative(matched: Sequence[Node], work: _Work) -> None:
     """A relative or interrogative pronoun leads its clause: a rule must not move it behind the verb."""
     for node in matched:
-        if id(node) in work.kept and node.feats.get("PronType") in ("Rel", "Int") and node.head is not None:
-            if node.relation in ("obj", "obl", "iobj", "nsubj") and node.index > node.head.index:
-                raise Refused(f"'{node.form}' leads its clause")
+        leading = id(node) in work.kept and node.feats.get("PronType") in ("Rel", "Int")
+        if leading and node.head is not None and node.is_a("nominal") and node.index > node.head.index:
+            raise Refused(f"'{node.form}' leads its clause")
 
 
 def _split(work: _Work, roots: list[Node]) -> list[Tree]:
