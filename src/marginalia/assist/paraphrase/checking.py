@@ -47,7 +47,7 @@ def check_examples(rules: RuleSet, pipeline: Pipeline, file: RuleFile | None = N
     for (family, rule, example, language), document in zip(listed, documents, strict=True):
         trees = trees_of(document.sentences, language)
         results.append(
-            ExampleResult(family.name, rule, example, _given(rules, family, rule, trees), tuple(trees))
+            ExampleResult(family.name, rule, example, _given(rules, family.name, trees), tuple(trees))
         )
     return results
 
