@@ -115,7 +115,7 @@ def _keep_ending(node: Node, before: Tree | None) -> None:
     if node.upos == "VERB" and verb_class(node.lemma) is not None:
         node.xpos = _XPOS["VERB"]
     node.feats["Ending"] = f"{old.lemma} {old.xpos} {old.form}"
-    node.form = node.lemma
+    node.form, node.origin = node.lemma, None
 
 
 def complete(node: Node) -> Node:

@@ -42,7 +42,7 @@ def _lemmas_by_form() -> dict[str, list[str]]:
 
 
 def mend_lemmas(tree: Tree) -> None:
-    """Give verbs and adjectives whose lemma does not exist one that does; で, だ and だり are of て, た and たり."""
+    """Give verbs and adjectives whose lemma does not exist one that does; で is of て, だ of た after ん."""
     left: Node | None = None
     for i, node in enumerate(tree.nodes):
         if node.xpos.startswith(("動詞", "形容詞")):
@@ -51,10 +51,13 @@ def mend_lemmas(tree: Tree) -> None:
                 _mend_condition(node)
         elif node.xpos.startswith("助詞"):
             node.lemma = _VOICED.get((node.xpos, node.form), node.lemma)
-        elif node.lemma == "だ" and node.form in ("だ", "だっ") and left is not None:
-            if left.xpos.startswith("動詞") and left.form.endswith(("ん", "い")):
-                node.lemma = "た"
+        elif (node.lemma, node.form) == ("だ", "だ") and left is not None and _voices(left):
+            node.lemma = "た"
         left = node
+
+
+def _voices(node: Node) -> bool:
+    return node.xpos.startswith("動詞") and node.form.endswith(("ん", "い"))
 
 
 def _mend_condition(node: Node) -> None:

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ExampleResult:
-    """An example and what came of it: `given` are the texts that the rule (or the family) gives."""
+    """An example and what came of it: `given` are the texts that the rules of the family give."""
 
     family: str
-    rule: str  # "" for one of a whole family
+    rule: str  # that it stands below; "" if it is above all of them
     example: Example
     given: tuple[str, ...]
     trees: tuple[Tree, ...]
@@ -47,7 +47,7 @@ def check_examples(rules: RuleSet, pipeline: Pipeline, file: RuleFile | None = N
     for (family, rule, example, language), document in zip(listed, documents, strict=True):
         trees = trees_of(document.sentences, language)
         results.append(
-            ExampleResult(family.name, rule, example, _given(rules, family, rule, trees), tuple(trees))
+            ExampleResult(family.name, rule, example, _given(rules, family.name, trees), tuple(trees))
         )
     return results
 
@@ -60,10 +60,10 @@ def _examples(files: Sequence[RuleFile]) -> Iterator[tuple[Family, str, Example,
                 yield from ((family, source.name, example, file.language) for example in source.examples)
 
 
-def _given(rules: RuleSet, family: Family, rule: str, trees: Sequence[Tree]) -> tuple[str, ...]:
-    """What one application of a rule (or any of a family) makes of a text."""
+def _given(rules: RuleSet, family: str, trees: Sequence[Tree]) -> tuple[str, ...]:
+    """What one application of a rule of a family makes of a text."""
     texts: dict[str, None] = {}
     for place, tree in enumerate(trees):
-        for _, _, made in rules.once(tree, family.name, rule):
+        for _, _, made in rules.once(tree, family):
             texts[text_of([*trees[:place], *made.trees, *trees[place + 1 :]])] = None
     return tuple(texts)

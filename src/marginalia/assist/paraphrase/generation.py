@@ -19,6 +19,10 @@ def _english(tree: Tree, before: Tree, changed: Sequence[Node]) -> None:
     for node in changed:
         node.xpos = english.tag_of(node.upos, node.feats)
         node.form = english.form_of(node.lemma, node.upos, node.feats)
+    first = before.nodes[0]
+    for node in tree.nodes[1:]:  # a capital that a rule gave before; that of the text is mended below
+        if node.form == first.form and node.origin == first.origin and node.lemma.islower():
+            node.form = node.form[:1].lower() + node.form[1:]
     english.mend(tree)
 
 

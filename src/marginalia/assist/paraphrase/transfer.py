@@ -64,6 +64,7 @@ def transfer(
     _move(work, targets)
     _drop(work, matched)
     _arrange(work, targets, roots, places)
+    _check_relative(matched, work)
     trees = _split(work, roots)
     changed = shape(work.nodes, bound, targets)
     return Transfer(trees, changed)
@@ -313,6 +314,14 @@ def _sequence(work: _Work, target: Target, node: Node) -> list[Node]:
     for arc in target.arcs:
         found += [node] if arc is None else work.nodes[id(arc[1])]
     return found
+
+
+def _check_relative(matched: Sequence[Node], work: _Work) -> None:
+    """A relative or interrogative pronoun leads its clause: a rule must not move it behind the verb."""
+    for node in matched:
+        leading = id(node) in work.kept and node.feats.get("PronType") in ("Rel", "Int")
+        if leading and node.head is not None and node.is_a("nominal") and node.index > node.head.index:
+            raise Refused(f"'{node.form}' leads its clause")
 
 
 def _split(work: _Work, roots: list[Node]) -> list[Tree]:

@@ -50,23 +50,37 @@ class WordRule:
             return None if made is None else Transfer([made], [])
         fresh = tree.copy()
         old = [fresh.nodes[node.index] for node in nodes]
-        kept = [next((n for n in old if n.lemma.lower() == word), None) for word in self.words]
-        main = next((node for node in kept if node is not None), None) or _tops(old)[0]
+        words: list[tuple[str, Node | None]] = [(word, _same(word, old)) for word in self.words]
+        kept = [node for _, node in words if node is not None]
+        main = _main(old, kept)
+        if all(main is not node for node in kept):
+            if len(kept) == len(words):
+                fresh.substitute(main, kept[0])
+                main = kept[0]
+            else:
+                number = next(i for i, (_, node) in enumerate(words) if node is None)
+                words[number] = (words[number][0], main)
         for node in old:
-            if node is not main and not any(node is one for one in kept):
+            if node is not main and all(node is not one for one in kept):
                 fresh.move_daughters(node, main)
-                fresh.delete(node) if node.head is not None else fresh.substitute(node, main)
-        changed = _put(fresh, main, [(w, n) for w, n in zip(self.words, kept, strict=True)])
-        return Transfer([fresh], changed)
+                fresh.delete(node)
+        there = [node.index for _, node in words if node is not None]
+        return Transfer([fresh], _put(fresh, main, words)) if there == sorted(there) else None
+
+
+def _same(word: str, nodes: Sequence[Node]) -> Node | None:
+    return next((n for n in nodes if word in (n.lemma.lower(), n.form.lower())), None)
+
+
+def _main(nodes: Sequence[Node], kept: Sequence[Node]) -> Node:
+    """The word that stays at the top: one that is kept, if one of them is there."""
+    tops = _tops(nodes)
+    return next((top for top in tops if any(top is one for one in kept)), tops[0])
 
 
 def _put(tree: Tree, main: Node, words: Sequence[tuple[str, Node | None]]) -> list[Node]:
-    """Write words around the main one; those that were not there hang on it as `fixed`."""
+    """Write words around those that are there; new ones hang on the main one. Gives words to be inflected."""
     changed: list[Node] = []
-    if all(node is not main for _, node in words):
-        main.lemma = main.form = words[0][0]
-        changed.append(main)
-        words = [(words[0][0], main), *words[1:]]
     anchor: Node | None = None
     for number, (word, node) in enumerate(words):
         if node is None:
@@ -76,6 +90,9 @@ def _put(tree: Tree, main: Node, words: Sequence[tuple[str, Node | None]]) -> li
                 tree.insert(node, main, "fixed", before=following)
             else:
                 tree.insert(node, main, "fixed", after=anchor)
+        elif word not in (node.lemma.lower(), node.form.lower()):
+            node.lemma = node.form = word
+            changed.append(node)
         anchor = node
     return changed
 
