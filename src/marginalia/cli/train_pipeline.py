@@ -9,7 +9,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from marginalia.cli.arguments import INTERRUPTED, OK, UsageError
-from marginalia.cli.output import check_writable
+from marginalia.cli.output import check_output
 from marginalia.cli.progress import Notes, TrainingProgress
 from marginalia.cli.reading import must_exist, seekable
 from marginalia.cli.text import count, seconds, size
@@ -27,7 +27,7 @@ def run(args: argparse.Namespace, plan: Plan) -> int:
     """Train a pipeline as planned; its exit code."""
     _check(plan)
     must_exist([*plan.train, *plan.dev])
-    check_writable(plan.output, [*plan.train, *plan.dev, *args.data])
+    check_output(plan.output, args, plan, model=True, may_replace=plan.start)
     notes = Notes(sys.stderr, not args.quiet)
     with seekable([*plan.train, *plan.dev]) as paths, stopping() as stop:
         training = prepare(plan, args, paths[: len(plan.train)], paths[len(plan.train) :], stop)

@@ -12,7 +12,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from marginalia.errors import ModelError
-from marginalia.model.container import checksum, container, file_bytes, file_header, read_arrays, read_header, write_file
+from marginalia.model.container import (
+    checksum,
+    container,
+    file_bytes,
+    file_header,
+    read_arrays,
+    read_header,
+    write_file,
+)
 from marginalia.model.packing import packed_arrays, unpacked_arrays
 from marginalia.model.provenance import Arrays
 from marginalia.model.rules_part import has_rules
