@@ -29,7 +29,7 @@ from marginalia.cli.plan import Plan, make_plan
 from marginalia.cli.progress import Notes, TrainingProgress
 from marginalia.cli.reading import must_exist, seekable
 from marginalia.cli.text import count, seconds, size
-from marginalia.interrupts import stopping
+from marginalia.interrupts import stopping, uninterrupted
 
 if TYPE_CHECKING:
     from marginalia.decode import TrainedModel
@@ -180,8 +180,9 @@ def run(args: argparse.Namespace) -> int:
         plan = replace(plan, also_unlabelled=paths[ends[1] :])
         training = prepare(plan, paths[: ends[0]], paths[ends[0] : ends[1]], say)
         interrupted = follow(training, args.quiet)
-    model = training.model()
-    model.save(plan.output)
+    with uninterrupted():
+        model = training.model()
+        model.save(plan.output)
     if plan.added:
         from marginalia.learn.self_training import write_added
 

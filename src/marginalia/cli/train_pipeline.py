@@ -13,7 +13,7 @@ from marginalia.cli.output import check_output
 from marginalia.cli.progress import Notes, TrainingProgress
 from marginalia.cli.reading import must_exist, seekable
 from marginalia.cli.text import count, seconds, size
-from marginalia.interrupts import stopping
+from marginalia.interrupts import stopping, uninterrupted
 
 if TYPE_CHECKING:
     from marginalia.cli.plan import Plan
@@ -35,10 +35,11 @@ def run(args: argparse.Namespace, plan: Plan) -> int:
             notes.say(f"note: {note}")
         follow(training, args.quiet)
         interrupted = stop()
-    bundle = training.bundle()
     if interrupted:
         Notes(sys.stderr).say("marginalia: interrupted; the parts that are done are kept")
-    bundle.save(plan.output)
+    with uninterrupted():
+        bundle = training.bundle()
+        bundle.save(plan.output)
     show = _json if args.json else _text
     show(training, bundle, plan.output, interrupted)
     return INTERRUPTED if interrupted else OK

@@ -1,7 +1,7 @@
 """Files that are written beside the one that they will replace.
 
-Their writer holds a lock on them as long as it lives, so that whoever writes the same file next can tell those that
-dead processes left (kill -9, a power cut) and removes them.
+Their writer holds a lock on them as long as it lives. So whoever writes the same file next can tell those
+that dead processes left (kill -9, a power cut), and removes them.
 """
 
 from __future__ import annotations
@@ -10,12 +10,13 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
+_fcntl: Any
 try:
-    import fcntl
+    import fcntl as _fcntl
 except ImportError:  # Windows, where open files cannot be removed anyway
-    fcntl = None  # type: ignore[assignment]
+    _fcntl = None
 
 _LONGEST = 200  # bytes of a file's name that the name of its temporary one repeats
 
@@ -40,10 +41,10 @@ def beside(target: str) -> Iterator[tuple[BinaryIO, str]]:
 
 def _lock(file: BinaryIO) -> bool:
     """Whether nobody else holds the lock; file systems without locks have none to hold."""
-    if fcntl is None:
+    if _fcntl is None:
         return True
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        _fcntl.flock(file, _fcntl.LOCK_EX | _fcntl.LOCK_NB)
     except OSError:
         return False
     return True
