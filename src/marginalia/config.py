@@ -3,8 +3,11 @@ model files. Their values are typed, immutable records."""
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from importlib import import_module
 from inspect import get_annotations
 from typing import Any, TypeVar, cast
 
@@ -206,3 +209,16 @@ def suggestion(name: str, known: Sequence[str]) -> str:
 
     near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
     return f"Did you mean '{near[0]}'?" if near else f"Expected one of: {', '.join(sorted(known))}."
+
+
+def read_toml(path: str | os.PathLike[str], what: str) -> dict[str, Any]:
+    """The keys of a TOML file; `what` it is goes into the errors."""
+    tomllib = import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
+    try:
+        with open(path, "rb") as file:
+            values: dict[str, Any] = tomllib.load(file)
+            return values
+    except OSError as error:
+        raise SettingsError(f"{os.fspath(path)}: cannot read the {what}: {error.strerror}.") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SettingsError(f"{os.fspath(path)}: this is not TOML: {error}.") from error

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 
 class MarginaliaError(Exception):
     """Base of all errors of this library."""
@@ -32,3 +35,25 @@ class Interrupted(KeyboardInterrupt):
     def __init__(self, kept: str) -> None:
         self.kept = kept
         super().__init__()
+
+
+class MissingExtra(MarginaliaError):
+    """Something needs a package that only an extra of this library brings."""
+
+    def __init__(self, what: str, package: str, extra: str) -> None:
+        self.package, self.extra = package, extra
+        super().__init__(
+            f"{what} needs {package}, which is not installed: pip install 'marginalia[{extra}]'."
+        )
+
+
+@contextmanager
+def needs_extra(what: str, extra: str = "assist") -> Iterator[None]:
+    """Around imports of packages that only those who asked for an extra have."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        package = (error.name or "a package").partition(".")[0]
+        if package == "marginalia":
+            raise
+        raise MissingExtra(what, package, extra) from None

@@ -300,3 +300,36 @@ def test_a_long_text_is_parsed_in_parts(shell: Shell, bank: Path, tmp_path: Path
     done = shell("parse", bank / "p.mg", tmp_path / "long.txt", "-o", tmp_path / "out.conllu")
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "out.conllu").read_text().count("# sent_id") == 9000
+
+
+def test_words_of_pipelines_are_explained(run: Run, bank: Path) -> None:
+    model, story, dev = bank / "p.mg", ["--input", bank / "story.txt"], ["--input", bank / "dev.conllu"]
+    code, out, _ = run("explain", model, *story, "--sentence", 2, "--word", 1, "--top", 2)
+    assert code == 0
+    assert out.startswith("word 1, Anna: PROPN nsubj of 2\n\npart tags\n")
+    assert "part parser\nword 1: nsubj of 2, not " in out
+    found = json.loads(run("explain", model, *story, "--sentence", 2, "--json", "--top", 1)[1])
+    assert [word["form"] for word in found["words"]] == ["Anna", "liked", "the", "house", "!"]
+    parts = found["words"][0]["parts"]
+    assert parts["tags"]["chosen"]["labels"][0].startswith("PROPN ")
+    assert parts["parser"]["rest"]["reasons"] > 0
+    total = sum(r["difference"] for r in parts["parser"]["reasons"]) + parts["parser"]["rest"]["difference"]
+    assert total == pytest.approx(parts["parser"]["difference"])
+    words = [*dev, "--given", "tokens,tags", "--sentence", 3, "--word", 1, "--part", "parser"]
+    code, out, err = run("explain", model, *words, "--against", ":root")
+    assert (code, out.count(", not "), "root of " in out) == (0, 1, True), err
+    assert run("explain", model, "Anna liked the house.", "--word", 2, "--part", "tags")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [(["--sentence", 9], "found no sentence 9"), (["--word", 99], "from 1 to 8"),
+     (["--word", 0], "from 1 to 8"),
+     (["--part", "tokens"], "expected one of tags"), (["--html", "x.html"], "--html is not for pipelines"),
+     (["--against", "VERB"], "--word N --part NAME"), (["--given", "words"], "given: found 'words'"),
+     (["--all"], "--all is not for pipelines"), (["--columns", "word"], "--columns is not for pipelines")],
+)  # fmt: skip
+def test_what_pipelines_do_not_explain(run: Run, bank: Path, words: list[str], message: str) -> None:
+    code, out, err = run("explain", bank / "p.mg", "--input", bank / "story.txt", *words)
+    assert (code != 0, out) == (True, "")
+    assert message in err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -73,3 +74,23 @@ def test_trees_are_no_labels_of_a_text(run: Run, bank: Path) -> None:
     code, _, err = run("fix", bank / "p.mg", "the dog", "--labels", "det root")
     assert code == 2
     assert "--labels: corrected trees are sentences of a CoNLL-U file: --input FILE" in err
+
+
+def test_arcs_are_explained(run: Run, bank: Path) -> None:
+    words = ["explain", bank / "p.mg", "--input", bank / "dev.conllu", "--sentence", 2]
+    code, out, err = run(*words, "--word", 1, "--top", 2)
+    assert (code, err) == (0, "")
+    assert out.startswith("word 1: ")
+    assert out.splitlines()[-1].endswith(" others")
+    every = [json.loads(line) for line in run(*words, "--json")[1].splitlines()]
+    assert [one["word"] for one in every] == list(range(1, len(every[0]["heads"]) + 1))
+    root = every[0]["heads"].index(0) + 1
+    asked = json.loads(run(*words, "--word", root, "--against", "1", "--json")[1])
+    assert asked["other_heads"][root - 1] == 1
+    for more, message in (
+        (["--part", "parser"], "--part is for pipelines"),
+        (["--against", "1"], "say of which word"),
+        (["--word", 99], "--word: found 99"),
+        (["--cite", 2], "--cite: it is for labels of tokens"),
+    ):
+        assert message in run(*words, *more)[2]

@@ -7,6 +7,7 @@ import io
 import pickle
 import random
 from collections import Counter
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -18,9 +19,11 @@ from hypothesis import strategies as st
 import marginalia as mg
 from invented_treebank import treebank
 from marginalia.corpus.document_reader import read_conllu
-from marginalia.corpus.edit_scripts import edit_script
+from marginalia.corpus.edit_scripts import edit_script, kept_stretch
 from marginalia.decode.pipeline import Pipeline
-from marginalia.decode.pipeline.multiword import split_by
+from marginalia.decode.pipeline.explaining import explain_word
+from marginalia.decode.pipeline.multiword import MultiwordSplitter, dropped_letters, split_by, split_scripts
+from marginalia.decode.pipeline.parts import DROPPED
 from marginalia.kinds.pipelines import evaluate_pipeline
 from marginalia.learn.pipeline import PipelineTraining, examples, train_pipeline
 from marginalia.learn.pipeline.examples import frequent_labels, split_examples
@@ -148,6 +151,48 @@ def test_a_word_is_explained_by_the_parts(pipeline: Pipeline) -> None:
     assert explained["parser"].reasons
     assert str(explained["parser"]).startswith("word 2: nsubj of 3, not ")
     assert str(tags) == tags.to_text()
+    assert list(explained) == ["tags", "tags-2", "lemmas", "parser"]
+
+
+def test_a_part_is_asked_for_another_tag_or_arc(pipeline: Pipeline) -> None:
+    parsed = pipeline.parse("The dog saw the cats.")
+    word = parsed.words[1]
+    assert len(parsed.sentences) == 1
+    for part in pipeline.annotator.tags:
+        labels = part.tagger.labels
+        columns = pipeline.annotator.tagged(parsed.words, [len(parsed.words)], given=False)
+        sentence = {name: columns[name] for name in part.tagger.feature_columns}
+        own = part.tagger.tag(sentence).labels
+        for number, label in enumerate(own):
+            why = parsed.explain(number, part.name)[part.name]
+            others = (one for one in part.tagger.iter_nbest(sentence) if one.labels[number] != label)
+            assert why.other.score == pytest.approx(next(others).score)  # exact: the best of all others
+        for label in {*labels} - {own[1]}:
+            assert parsed.explain(1, part.name, label)[part.name].other.labels[1] == label
+    assert parsed.explain(1, "tags", "VERB")["tags"].other.labels[1].startswith("VERB ")
+    assert parsed.explain(1, "lemmas")["lemmas"].chosen.labels == ("k;0;0;0;",)
+    arc = parsed.explain(word, "parser", "3:det")["parser"]
+    assert (arc.other_heads[1], arc.other_labels[1]) == (3, "det")
+    assert parsed.explain(word, "parser", ":root")["parser"].other_labels[1] == "root"
+    for asked, message in (
+        (("tags", "NOUN"), "what the word has"),
+        (("tags", "NOUNS"), "no label of this part"),
+        (("parser", "x:obj"), "expected a head and a relation"),
+        (("tokens", None), "expected one of tags, tags-2, lemmas, parser"),
+        ((None, "NOUN"), "say of which part"),
+    ):
+        with pytest.raises(mg.MarginaliaError, match=message):
+            parsed.explain(word, *asked)
+
+
+def test_given_tags_are_those_that_arcs_are_explained_by(pipeline: Pipeline) -> None:
+    rows = "1\tThe\t_\tVERB\tVB\t" + "_\t" * 4 + "_\n2\tdog\t_\tVERB\tVB\t" + "_\t" * 4 + "_\n\n"
+    [kept] = pipeline.annotate(document(rows).sentences, ("tokens", "tags"))
+    reasons = {
+        one.feature for one in explain_word(pipeline.annotator, kept.words[0], "parser")["parser"].reasons
+    }
+    assert any("=VERB" in feature for feature in reasons)
+    assert not any("=DET" in feature for feature in reasons)
 
 
 def test_what_is_no_text_word_or_sentence_is_refused(pipeline: Pipeline) -> None:
@@ -309,10 +354,11 @@ def test_multiword_tokens_of_all_kinds_have_labels_that_do_not_grow_with_them() 
     for one, two in pairwise(words):
         tail = f"1\t{one}" + "\t_" * 8 + f"\n2\t{two}" + "\t_" * 8
         rows.append(f"1-2\t{one}{two}" + "\t_" * 8 + f"\n{tail}\n\n")
-    data, known = split_examples(document("".join(rows)))
+    data, known, dropped = split_examples(document("".join(rows)))
     labels = {label for one in data for label in one.columns["label"]}
     assert len(labels) < 100
     assert len(known) > 2900
+    assert {line.split("\t")[0] for line in dropped} == labels - {"-"}
     assert split_by("oldhouse", edit_script("oldhouse", "old") + " " + edit_script("oldhouse", "house")) == (
         "old", "house",
     )  # fmt: skip
@@ -392,3 +438,43 @@ def test_text_without_blanks_is_cut_by_characters_and_known_tokens() -> None:
         ["猫", "が", "図書館", "で", "本", "を", "読む", "。"],
         ["犬", "が", "走る", "。"],
     ]
+
+
+def test_a_split_leaves_out_only_letters_that_it_left_out_in_training() -> None:
+    rows = "".join(
+        f"1-2\t{stem}n't" + "\t_" * 8 + f"\n1\t{stem}" + "\t_" * 8 + "\n2\tn't" + "\t_" * 8 + "\n\n"
+        for stem in ("do", "does", "ca", "wo", "is", "are")
+    )
+    bundle = train_pipeline(document(rows), parts=["multiword"]).bundle
+    assert bundle.tables[DROPPED] == ("k;0;3;0; =n't\t n't",)
+    part, forms = bundle.parts["multiword"], ["MUSTN'T", "wasn't", "wasnot", "wast", "n't"]
+    former, asked = MultiwordSplitter(part), MultiwordSplitter(part, (), bundle.tables[DROPPED])
+    assert former.words(forms, [5]) == [
+        ("MUST", "n't"),
+        ("was", "n't"),
+        ("was", "n't"),
+        ("w", "n't"),
+        ("n't",),
+    ]
+    assert asked.words(forms, [5]) == [("MUST", "n't"), ("was", "n't"), ("wasnot",), ("wast",), ("n't",)]
+    unmarked = replace(
+        bundle, tables={name: bundle.tables[name] for name in bundle.tables if name != DROPPED}
+    )
+    for kept, splitter in ((bundle, asked), (unmarked, former)):  # the file says which
+        again = Pipeline.from_bytes(kept.to_bytes())._multiword
+        assert again is not None
+        assert again.words(forms, [5]) == splitter.words(forms, [5])
+    with pytest.raises(mg.ModelError, match="damaged table"):
+        MultiwordSplitter(part, (), ["no tab"])
+
+
+@given(
+    st.text("abC", min_size=1, max_size=8),
+    st.lists(st.text("abC", min_size=1, max_size=4), min_size=2, max_size=3),
+)
+def test_what_splits_keep_and_leave_out_is_the_whole_token(form: str, words: list[str]) -> None:
+    for label in split_scripts(form, words):
+        assert split_by(form, label) == tuple(words)
+        kept = set().union(*(range(*kept_stretch(form, script)) for script in label.split(" ")))
+        left = "".join(" " if i in kept else char for i, char in enumerate(form))
+        assert dropped_letters(form, label).split() == left.lower().split()

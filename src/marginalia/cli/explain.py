@@ -22,7 +22,8 @@ from marginalia.cli.arguments import (
 )
 from marginalia.cli.constraints import add_constraints, constraints_of
 from marginalia.cli.dictionaries import add_dictionary, with_dictionaries
-from marginalia.cli.dispatch import opened
+from marginalia.cli.dispatch import opened, pipeline_of
+from marginalia.cli.explain_words import add_words, check_no_words, explain_arc, explain_in_pipeline
 from marginalia.cli.hypotheses import add_hypotheses, with_hypotheses
 from marginalia.cli.layouts import input_layout, model_layout
 from marginalia.cli.output import check_output, opened_target
@@ -46,13 +47,15 @@ _DESCRIPTION = """\
 Say why a model labels a sentence as it does: what its choice has in score over another output,
 split over features, transitions and phrase lists, in words, the largest part first. The parts
 sum to the difference. The other output is the runner-up, or what --against names. TEXT is one
-sentence; if the model needs more columns than words, tokens are written word/pos."""
+sentence; if the model needs more columns than words, tokens are written word/pos. Of a pipeline
+(train --task ud) or a parser, why words have their tags and heads: TEXT is raw text then."""
 
 _EXAMPLES = """\
   marginalia explain model.mg "He/PRP reckons/VBZ so/RB"
   marginalia explain model.mg --input test.txt --sentence 3 --against 2-4=NP --html why.html
   marginalia explain model.mg --input test.txt --all --json --threads 2 > why.jsonl
   marginalia explain model.mg --input test.txt --cite 3 --training train.txt
+  marginalia explain en "She said that the house was old." --word 5 --part parser --against 3
 """
 
 
@@ -66,11 +69,12 @@ def add_parser(verbs: Verbs) -> None:
         "--sentence", metavar="N", type=natural, help="which sentence of the file, from 1 on (default: 1)"
     )
     parser.add_argument("--all", action="store_true", help="all sentences of the file, one after another")
+    add_words(parser)
     parser.add_argument(
         "--against",
         metavar="WHAT",
         help="another output: all its labels; or the best one with a label, 3=B-NP, or a span, 3-5=NP, "
-        "or without, 3!=B-NP (default: the runner-up)",
+        "or without, 3!=B-NP (default: the runner-up); with --word: a tag, or an arc 3:obj, 3 or :obj",
     )
     add_hypotheses(parser)
     add_constraints(parser)
@@ -95,7 +99,16 @@ def add_parser(verbs: Verbs) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run `marginalia explain`; its exit code."""
     _check(args)
+    if (pipeline := pipeline_of(args.model)) is not None:
+        explain_in_pipeline(pipeline, args)
+        return 0
     tagger, kind = opened("explain", args)
+    if kind.name == "trees":
+        by_text = args.input is None
+        sentence = text_sentence(kind, tagger, args) if by_text else file_sentence(tagger, args)
+        explain_arc(tagger, sentence, args)
+        return 0
+    check_no_words(args)
     tagger = with_hypotheses(tagger, args)
     layout = input_layout(tagger.saved, args, args.input) if args.input is not None else None
     tagger = with_dictionaries(tagger, args, layout)

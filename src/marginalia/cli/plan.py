@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib import import_module
 from typing import Any
 
 from marginalia.cli.arguments import UsageError
@@ -18,7 +16,7 @@ from marginalia.cli.reading import (
     given_options,
     reader_arguments,
 )
-from marginalia.config import suggestion
+from marginalia.config import read_toml, suggestion
 from marginalia.errors import SettingsError
 
 _TEXTS = (
@@ -102,25 +100,13 @@ def make_plan(args: argparse.Namespace) -> Plan:
 
 def read_recipe(path: str) -> dict[str, Any]:
     """The keys of a recipe file, checked; its relative paths are made relative to here."""
-    values = _parsed(path)
+    values = read_toml(path, "recipe")
     for name, value in values.items():
         if name not in KEYS:
             raise SettingsError(f"{path}: unknown key '{name}'. {suggestion(name, KEYS)}")
         if not _fits(name, value):
             raise SettingsError(f"{path}: '{name}': found {value!r}, expected {_expected(name)}.")
     return _placed(values, os.path.dirname(path))
-
-
-def _parsed(path: str) -> dict[str, Any]:
-    tomllib = import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
-    try:
-        with open(path, "rb") as file:
-            values: dict[str, Any] = tomllib.load(file)
-            return values
-    except OSError as error:
-        raise SettingsError(f"{path}: cannot read the recipe: {error.strerror}.") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise SettingsError(f"{path}: this is not TOML: {error}.") from error
 
 
 def _fits(name: str, value: object) -> bool:

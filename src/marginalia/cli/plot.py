@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from marginalia.cli.arguments import UsageError
 from marginalia.cli.output import check_output
 from marginalia.corpus.streams import replacing
-from marginalia.errors import MarginaliaError
+from marginalia.errors import MissingExtra
 
 if TYPE_CHECKING:
     from marginalia.evaluate import Reliability
@@ -23,9 +23,7 @@ def check_plot(path: str, args: argparse.Namespace) -> None:
     if os.path.splitext(path)[1].lower() not in _SUFFIXES:
         raise UsageError(f"--reliability-plot: found {path!r}, expected a name that ends in .svg or .png.")
     if importlib.util.find_spec("matplotlib") is None:
-        raise MarginaliaError(
-            "--reliability-plot needs matplotlib, which is not installed: pip install 'marginalia[plot]'."
-        )
+        raise MissingExtra("--reliability-plot", "matplotlib", "plot")
     check_output(path, args, stdout=False)
 
 

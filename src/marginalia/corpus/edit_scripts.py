@@ -34,13 +34,23 @@ def apply_script(form: str, script: str) -> str | None:
     """What the script makes of a form; None if the form is too short for it."""
     if script.startswith(WHOLE):
         return script[1:]
-    case, front, back, size, text = script.split(";", 4)
-    first, last, before = int(front), len(form) - int(back), int(size)
-    if first >= last:
+    first, last = kept_stretch(form, script)
+    if first == last:
         return None
+    case, _, _, size, text = script.split(";", 4)
+    before = int(size)
     base = form if case == "k" else form.lower()
     made = text[:before] + base[first:last] + text[before:]
     return made[:1].upper() + made[1:] if case == "t" else made
+
+
+def kept_stretch(form: str, script: str) -> tuple[int, int]:
+    """Where the part of a form begins and ends that the script keeps; an empty one if it keeps none."""
+    if script.startswith(WHOLE):
+        return 0, 0
+    _, front, back, _, _ = script.split(";", 4)
+    first, last = int(front), len(form) - int(back)
+    return (first, last) if first < last else (0, 0)
 
 
 def is_script(text: str) -> bool:

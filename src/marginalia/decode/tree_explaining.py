@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -44,11 +44,14 @@ class ArcExplanation:
         """By how much the best tree is preferred."""
         return math.fsum(reason.difference for reason in self.reasons)
 
-    def to_json(self) -> dict[str, Any]:
-        """Plain data."""
-        return {**asdict(self), "difference": self.difference}
+    def to_json(self, top: int | None = None) -> dict[str, Any]:
+        """Plain data, with the first reasons only if `top` is given; what is left out is summed up."""
+        rest = [] if top is None else self.reasons[top:]
+        left = {"reasons": len(rest), "difference": math.fsum(reason.difference for reason in rest)}
+        found = asdict(replace(self, reasons=self.reasons[:top]))
+        return {**found, "difference": self.difference, "rest": left}
 
-    def to_text(self, top: int = 10) -> str:
+    def to_text(self, top: int | None = 10) -> str:
         """For people to read."""
         at = self.word - 1
         lines = [
@@ -56,8 +59,7 @@ class ArcExplanation:
             f"{self.other_heads[at]}, by {self.difference:.4f}"
         ]
         lines += [f"{one.difference:+10.4f}  {one.action:16} {one.feature}" for one in self.reasons[:top]]
-        rest = self.reasons[top:]
-        if rest:
+        if rest := [] if top is None else self.reasons[top:]:
             lines.append(f"{math.fsum(r.difference for r in rest):+10.4f}  {len(rest)} others")
         return "\n".join(lines) + "\n"
 

@@ -24,11 +24,14 @@ _OF_PHRASES = "dictionaries have labels of phrases, but this model gives trees"
 
 NOT_FOR_TREES = MappingProxyType(
     {f"eval --{option}": _OF_TOKENS for option in ("mode", "scheme", "known", "bootstrap", "compare")}
+    | {
+        f"explain --{option}": "it is for labels of tokens, but heads of words are explained one by one"
+        for option in ("all", "html", "cite", "training", "constrain", "constraints", "hypotheses")
+    }
     | {f"{verb} --dictionary": _OF_PHRASES for verb in ("tag", "eval", "explain")}
     | {
         "export": "exported programs know no trees",
         "fix --labels": "corrected trees are sentences of a CoNLL-U file: --input FILE (and --sentence N)",
-        "explain": "`Parser.explain` compares the heads of a word; the verb is for labels of tokens",
     }
 )
 """Options of verbs that make no sense for trees, with the reason."""

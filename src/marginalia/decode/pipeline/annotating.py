@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from itertools import islice
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from marginalia.corpus.conllu import set_key
 from marginalia.corpus.document import ParsedSentence
@@ -25,12 +24,7 @@ from marginalia.errors import ModelError
 from marginalia.features.lexicon import TagLexicon
 from marginalia.model.bundle import Bundle
 
-if TYPE_CHECKING:
-    from marginalia.decode.explanation import Explanation
-    from marginalia.decode.tagger import Tagger
-
 LEXICON = "lexicon"
-_TRIED = 200  # outputs among which an alternative is sought
 _KNOWN = (TOKENS, MULTIWORD, LEMMAS, SUPERTAGS, PARSER)
 Columns = dict[str, list[str]]
 
@@ -112,28 +106,11 @@ class Annotator:
         )
         return best
 
-    def explain(self, word: Word) -> dict[str, Any]:
-        """By part, why a word has what it has."""
-        if word.sentence is None:
-            raise ModelError("the word is of no sentence.")
-        words = word.sentence.words
-        columns = self.tagged(words, [len(words)], given=False)
-        explained: dict[str, Any] = {}
-        for part in self.tags:
-            needed = {name: columns[name] for name in part.tagger.feature_columns}
-            explained[part.name] = explain_label(part.tagger, needed, word.id - 1)
-        if self.parser is not None and len(words) > 1:  # a single word has one head only
-            columns["lemma"] = [one.lemma for one in words]
-            explained[PARSER] = self.parser.explain(self.for_parser(columns, [len(words)]), word.id)
-        return explained
-
     def _write_added(
         self, part: LabelPart, words: Sequence[Word], columns: Columns, lengths: list[int]
     ) -> None:
         """Labels of a part that was added, such as one of entities, go into MISC under its name."""
-        pos = columns.get("xpos") or columns.get("upos") or [EMPTY] * len(words)
-        labels = part.labels({"pos": pos, "form": columns["word"], **columns}, lengths)
-        for word, label in zip(words, labels, strict=True):
+        for word, label in zip(words, part.labels(for_added(columns), lengths), strict=True):
             word.misc = set_key(word.misc, part.name, label)
 
     def _write_confidence(
@@ -166,18 +143,15 @@ def _write_columns(words: Sequence[Word], columns: Columns) -> None:
         word.lemma, word.upos, word.xpos, word.feats = lemma, upos, xpos, feats
 
 
+def for_added(columns: Columns) -> Columns:
+    """The columns of words, and those that models of other tasks know them by."""
+    pos = columns.get("xpos") or columns.get("upos") or [EMPTY] * len(columns["word"])
+    return {"pos": pos, "form": columns["word"], **columns}
+
+
 def lexicon_of(lines: Sequence[str]) -> TagLexicon:
     """The lexicon of a bundle's table."""
     rows = [line.split("\t") for line in lines]
     if any(len(row) != 2 for row in rows):
         raise ModelError("the lexicon of the pipeline is damaged.")
     return TagLexicon(dict(rows))
-
-
-def explain_label(tagger: Tagger, sentence: Mapping[str, list[str]], token: int) -> Explanation:
-    """Why a token has its label, and not that of the best output in which it has another one."""
-    outputs = tagger.iter_nbest(sentence)
-    first = next(outputs)
-    others = (one for one in islice(outputs, _TRIED) if one.labels[token] != first.labels[token])
-    other = next(others, None)
-    return tagger.explain(sentence, against=None if other is None else list(other.labels))

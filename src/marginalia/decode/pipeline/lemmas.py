@@ -25,7 +25,7 @@ class Lemmatizer(LabelPart):
         rows = [line.split("\t") for line in exceptions]
         if any(len(row) != len(LEMMA_COLUMNS) + 1 for row in rows):
             raise ModelError("the part 'lemmas' has a damaged table.")
-        self._exceptions = {tuple(row[:-1]): row[-1] for row in rows}
+        self.exceptions = {tuple(row[:-1]): row[-1] for row in rows}
         self._kept: dict[Key, str] = {}
 
     def lemmas(self, columns: Mapping[str, list[str]]) -> list[str]:
@@ -46,7 +46,7 @@ class Lemmatizer(LabelPart):
             name: list(values) for name, values in zip(LEMMA_COLUMNS, zip(*keys, strict=True), strict=True)
         }
         scripts = self.labels(columns, [1] * len(keys))
-        exceptions = self._exceptions
+        exceptions = self.exceptions
         return [
             exceptions.get(key) or apply_script(key[0], script) or key[0]
             for key, script in zip(keys, scripts, strict=True)

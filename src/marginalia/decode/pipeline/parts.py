@@ -13,6 +13,7 @@ from marginalia.model import SavedModel
 
 TOKENS, MULTIWORD, LEMMAS, PARSER = "tokens", "multiword", "lemmas", "parser"
 """Names of the parts of a bundle that are not of tags."""
+DROPPED = "multiword-dropped"  # the table of what splits leave out of tokens
 SUPERTAGS, SUPERTAG = "supertags", "supertag"  # a part that the parser alone looks at, and its column
 TAGS = "tags"  # parts of tags are tags, tags-2 …
 TAG_COLUMNS = ("upos", "xpos", "feats")

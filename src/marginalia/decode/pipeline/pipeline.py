@@ -15,7 +15,7 @@ from marginalia.corpus.streams import Source
 from marginalia.corpus.words import CONFIDENCE, Word, written_confidence
 from marginalia.decode.pipeline.annotating import Annotator
 from marginalia.decode.pipeline.multiword import MultiwordSplitter
-from marginalia.decode.pipeline.parts import MULTIWORD, TOKENS
+from marginalia.decode.pipeline.parts import DROPPED, MULTIWORD, TOKENS
 from marginalia.decode.pipeline.placed_words import words_of_paragraphs
 from marginalia.decode.pipeline.tokens import TokenFinder
 from marginalia.decode.threads import in_order
@@ -41,7 +41,9 @@ class Pipeline:
         breaks = bool(bundle.about.get("breaks"))
         self._tokens = TokenFinder(parts[TOKENS], breaks, tables.get(TOKENS, ())) if TOKENS in parts else None
         self._multiword = (
-            MultiwordSplitter(parts[MULTIWORD], tables.get(MULTIWORD, ())) if MULTIWORD in parts else None
+            MultiwordSplitter(parts[MULTIWORD], tables.get(MULTIWORD, ()), tables.get(DROPPED))
+            if MULTIWORD in parts
+            else None
         )
         self.annotator = Annotator(bundle)
 
@@ -208,16 +210,21 @@ class ParsedDocument(Document):
             sentences.append(copy)
         return ParsedDocument(sentences, self.text, self.pipeline)
 
-    def explain(self, word: Word | int) -> dict[str, Any]:
-        """Why a word (or the one with this number, from 0 on) has its tags and its head: an explanation by
-        each part that says something of it."""
+    def explain(
+        self, word: Word | int, part: str | None = None, against: str | None = None
+    ) -> dict[str, Any]:
+        """Why a word (or the one with this number, from 0 on) has its tags, its lemma and its head: an
+        explanation by each part that says something of it, or by one of them alone; that one also against
+        another tag, or another arc (`3:obj`, `3` or `:obj`)."""
+        from marginalia.decode.pipeline.explaining import explain_word  # parsing goes without
+
         if isinstance(word, int) and 0 <= word < len(self.words):
             word = self.words[word]
         if not isinstance(word, Word):
             raise SettingsError(
                 f"found {word!r}, expected one of the {len(self.words)} words of the document, or its number."
             )
-        return self.pipeline.annotator.explain(word)
+        return explain_word(self.pipeline.annotator, word, part, against)
 
 
 def _with_arc(word: Word, head: int, relation: str) -> Word:

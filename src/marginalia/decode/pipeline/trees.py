@@ -13,6 +13,7 @@ from marginalia.corpus.tree_answers import MOST_LABELS
 from marginalia.decode.confidence import needed_temperature
 from marginalia.decode.parser import Parser
 from marginalia.decode.pipeline.parts import EMPTY, PARSER
+from marginalia.decode.tree_explaining import ArcExplanation
 from marginalia.errors import ModelError
 from marginalia.model import SavedModel
 
@@ -61,10 +62,13 @@ class TreePart:
         ids, names = np.asarray(arcs), self.model.labels
         return (ids // MOST_LABELS).tolist(), [names[label] for label in (ids % MOST_LABELS).tolist()]
 
-    def explain(self, columns: Mapping[str, list[str]], word: int) -> Any:
-        """Why a word of a sentence has its head, if the parser can say so."""
-        explain = getattr(self.model, "explain", None)
-        if explain is None:
-            return None
+    def explain(
+        self,
+        columns: Mapping[str, list[str]],
+        word: int,
+        head: int | None = None,
+        label: str | None = None,
+    ) -> ArcExplanation:
+        """Why a word of a sentence has its head and not another, or this one."""
         sentence = {name: columns.get(name, [EMPTY] * len(columns["word"])) for name in self._columns}
-        return explain(sentence, word)
+        return self.model.explain(sentence, word, head=head, label=label)

@@ -14,7 +14,7 @@ from marginalia.corpus.records import Sentence
 from marginalia.corpus.tree_answers import HEAD
 from marginalia.corpus.words import MultiwordToken, Token
 from marginalia.decode.pipeline.lemmas import LEMMA_COLUMNS, Key
-from marginalia.decode.pipeline.multiword import UNSPLIT, split_scripts
+from marginalia.decode.pipeline.multiword import UNSPLIT, dropped_letters, split_scripts
 from marginalia.decode.pipeline.parts import EMPTY, SUPERTAG
 from marginalia.decode.pipeline.tokens import BEGIN, INSIDE, OUTSIDE, SENTENCE
 from marginalia.features.characters import LONGEST_KNOWN, all_columns
@@ -89,8 +89,9 @@ def _stretches(start: int, end: int, begins: Sequence[int]) -> Iterator[tuple[in
     yield start, end
 
 
-def split_examples(document: Document) -> tuple[list[Sentence], list[str]]:
-    """Sentences of tokens with their splits, and the lines of the table of forms split in one way only."""
+def split_examples(document: Document) -> tuple[list[Sentence], list[str], list[str]]:
+    """Sentences of tokens with their splits, and the lines of two tables: forms split in one way only, and
+    what splits leave out of tokens."""
     ways: dict[str, Counter[tuple[str, ...]]] = {}
     rows = [[(token.form, _words_of(token)) for token in sentence.tokens] for sentence in document.sentences]
     for row in rows:
@@ -107,7 +108,8 @@ def split_examples(document: Document) -> tuple[list[Sentence], list[str]]:
         for words in [next(iter(own))]
         if len(own) == 1 and words and not any(" " in word for word in words)
     ]
-    return examples, sorted(known)
+    dropped = {f"{label}\t{dropped_letters(form, label)}" for (form, _), label in labels.items()}
+    return examples, sorted(known), sorted(dropped)
 
 
 def _words_of(token: Token) -> tuple[str, ...]:

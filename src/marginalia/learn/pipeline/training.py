@@ -14,6 +14,7 @@ from marginalia.corpus.tree_answers import HEAD
 from marginalia.decode.pipeline.annotating import LEXICON, Annotator
 from marginalia.decode.pipeline.lemmas import LEMMA_COLUMNS, Lemmatizer
 from marginalia.decode.pipeline.parts import (
+    DROPPED,
     EMPTY,
     LEMMAS,
     MULTIWORD,
@@ -189,10 +190,10 @@ class PipelineTraining:
     def _train_multiword(self) -> Iterator[PartProgress]:
         if not examples.has_splits(self._train):
             return
-        data, known = examples.split_examples(self._train)
+        data, known, dropped = examples.split_examples(self._train)
         dev = None if self._dev is None else examples.split_examples(self._dev)[0]
         yield from self._run(MULTIWORD, data, dev, examples.LABEL)
-        self._tables[MULTIWORD] = tuple(known)
+        self._tables |= {MULTIWORD: tuple(known), DROPPED: tuple(dropped)}
 
     def _train_tags(self) -> Iterator[PartProgress]:
         train = self._with_lexicon()

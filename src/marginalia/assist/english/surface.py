@@ -1,0 +1,148 @@
+"""What a transfer leaves on the surface is mended: articles, case, capitals, commas, the full stop."""
+
+from __future__ import annotations
+
+from ..joining import joint
+from ..trees import Node, Tree
+from .articles import article_before
+from .pronouns import in_case, is_accusative, is_nominative, person_of
+
+_OBJECTS = ("obj", "iobj", "obl", "nmod")
+_COMMAS = {",", ";", ":", "-", "--", "–", "—"}
+_ENDS = {".", "!", "?", "…", "..."}
+_OPENING = {"(", "[", "“", "‘", '"', "``"}
+_CLOSING = {")", "]", "”", "’", '"', "''"}
+
+
+def mend(tree: Tree) -> None:
+    """Make a changed tree a well-written sentence: nothing is changed where nothing is wrong."""
+    mend_cases(tree)
+    mend_punctuation(tree)
+    mend_articles(tree)
+    mend_capitals(tree)
+
+
+def mend_articles(tree: Tree) -> None:
+    """A before a consonant's sound, an before a vowel's."""
+    for node, following in zip(tree.nodes, tree.nodes[1:], strict=False):
+        low = node.form.lower()
+        if low in ("a", "an") and node.upos == "DET" and following.form[:1].isalnum():
+            form = article_before(following.form)
+            if form != low:
+                node.form = form.capitalize() if node.form[0].isupper() else form
+
+
+def mend_cases(tree: Tree) -> None:
+    """Pronouns in the case of their place: I that is an object now becomes me, him as a subject he."""
+    for node in tree.nodes:
+        if node.upos != "PRON":
+            continue
+        relation = _relation(node)
+        if is_nominative(node.form) and person_of(node.form) and _is_object(node, relation):
+            node.form = in_case(node.form, "Acc")
+        elif is_accusative(node.form) and relation.startswith("nsubj") and _has_finite(node):
+            node.form = in_case(node.form, "Nom")
+
+
+def _relation(node: Node) -> str:
+    while node.relation == "conj" and node.head is not None:
+        node = node.head
+    return node.relation
+
+
+def _is_object(node: Node, relation: str) -> bool:
+    if relation.partition(":")[0] not in _OBJECTS or relation == "nmod:poss":
+        return False
+    return relation in ("obj", "iobj") or any(child.relation == "case" for child in node.children)
+
+
+_FINITE = {"VBD", "VBZ", "VBP", "MD"}
+
+
+def _has_finite(node: Node) -> bool:
+    """Whether a subject has a finite verb: `him being late` has none."""
+    while node.relation == "conj" and node.head is not None:
+        node = node.head
+    clause = node.head
+    if clause is None:
+        return False
+    words = [clause, *(child for child in clause.children if child.relation.startswith(("aux", "cop")))]
+    return any(word.xpos in _FINITE for word in words)
+
+
+def mend_capitals(tree: Tree) -> None:
+    """A capital for the first word; none for a word that was first and is not any more."""
+    start = next((node for node in tree.nodes if node.upos != "PUNCT"), None)
+    for node in tree.nodes:
+        if node is not start and node.origin == 0 and _may_be_small(node) and not _after_stop(tree, node):
+            node.form = node.form[:1].lower() + node.form[1:]
+    if start is not None and start.form[:1].islower() and not any(c.isupper() for c in start.form):
+        node = start
+        node.form = node.form[:1].upper() + node.form[1:]
+
+
+def _may_be_small(node: Node) -> bool:
+    form = node.form
+    if form == "I" or form.startswith(("I'", "I’")) or node.upos == "PROPN":
+        return False
+    if node.lemma[:1].isupper() or (node.upos == "ADJ" and node.xpos == "NNP"):
+        return False
+    return form[:1].isupper() and (len(form) == 1 or form[1:].islower())
+
+
+def _after_stop(tree: Tree, node: Node) -> bool:
+    """After a full stop or an opening quote, where capitals stay."""
+    return node.index > 0 and tree.nodes[node.index - 1].form in _ENDS | {'"', "“", ":", "``"}
+
+
+def mend_punctuation(tree: Tree) -> None:
+    """No comma at the beginning, before another mark or after a bracket, and no empty brackets."""
+    while (node := _wrong_mark(tree)) is not None:
+        tree.delete(node)
+    for node in tree.nodes:
+        if node.form in ("'", "’") and node.xpos == "POS" and not _glued_s(tree, node):
+            node.form += "s"
+
+
+def _glued_s(tree: Tree, node: Node) -> bool:
+    """Whether 's is right to have no s: the Smiths' house."""
+    return node.index > 0 and tree.nodes[node.index - 1].form.endswith("s")
+
+
+def _wrong_mark(tree: Tree) -> Node | None:
+    nodes = tree.nodes
+    for i, node in enumerate(nodes):
+        if node.upos != "PUNCT" or node.children or node.head is None:
+            continue
+        before, after = (nodes[i - 1] if i else None), (nodes[i + 1] if i + 1 < len(nodes) else None)
+        if _is_wrong(node, before, after):
+            return node
+    return None
+
+
+def _is_wrong(node: Node, before: Node | None, after: Node | None) -> bool:
+    made = before is None or node.origin is None or before.origin is None or before.origin != node.origin - 1
+    followed = after is None or node.origin is None or after.origin != node.origin + 1
+    if not (made or followed):
+        return False  # as it was written
+    if node.form in _COMMAS:
+        nothing_before = before is None or before.form in _OPENING - {'"'}
+        return nothing_before or (
+            after is not None and after.upos == "PUNCT" and after.form in _COMMAS | _ENDS
+        )
+    if node.form in _OPENING - {'"'}:
+        return after is not None and after.form in _CLOSING
+    if node.form in _CLOSING - {'"', "’"}:
+        return before is not None and before.form in _OPENING
+    return node.form in _ENDS and after is not None and after.form in _ENDS
+
+
+def end_with_stop(tree: Tree, stop: str = ".") -> None:
+    """Put a full stop at the end of a sentence that was split off, in the place of a comma that is there."""
+    while tree.nodes[-1].form in _COMMAS and tree.nodes[-1].head is not None:
+        tree.delete(tree.nodes[-1])
+    last = tree.nodes[-1]
+    if last.form in _ENDS or (last.form in _CLOSING and len(tree) > 1 and tree.nodes[-2].form in _ENDS):
+        return
+    tree.insert(Node(stop, stop, "PUNCT", "."), tree.root, "punct", after=last)
+    last.space_after = joint(last, tree.nodes[-1], False)

@@ -1,0 +1,1 @@
+"""Japanese for reading assistance: conjugation, forms of changed trees, checks and readings."""

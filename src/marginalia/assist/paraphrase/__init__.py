@@ -1,0 +1,7 @@
+"""Paraphrase rules in three layers: text that a teacher writes, patterns of trees, operators on trees."""
+
+from __future__ import annotations
+
+from marginalia.assist.paraphrase.matching import Pattern, parse_pattern
+
+__all__ = ["Pattern", "parse_pattern"]

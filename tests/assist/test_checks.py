@@ -1,0 +1,160 @@
+"""Checks after transfer: what each finds, on trees whose changes are made by hand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import marginalia as mg
+from marginalia.assist.checks import (
+    Check,
+    CheckResult,
+    check,
+    checks_of,
+    is_vetoed,
+    lowered,
+    penalty_of,
+    repaired,
+    run,
+    vetoed,
+)
+from marginalia.assist.checks.check import Transfer
+from marginalia.assist.trees import Node, Tree
+from marginalia.errors import SettingsError
+
+
+@dataclass
+class Changed:
+    """A paraphrase as checks need it."""
+
+    trees: list[Tree]
+
+
+@cache
+def _parsed(text: str, language: str = "en") -> Tree:
+    return Tree.of(mg.load(language).parse(text).sentences[0], language)
+
+
+def tree_of(text: str, language: str = "en") -> Tree:
+    return _parsed(text, language).copy()
+
+
+def word(tree: Tree, form: str) -> Node:
+    return next(node for node in tree.nodes if node.form == form)
+
+
+def findings(before: Tree, *after: Tree) -> dict[str, str]:
+    """Actions by check, without those that passed."""
+    results = check(before, Changed(list(after)))
+    return {result.name: result.action for result in results if result.action != "passed"}
+
+
+def test_an_unchanged_sentence_passes_all_checks() -> None:
+    for text in (
+        "I have seen him, and he is not ill.",
+        "The 12 houses that Mary Smith owns were sold in May.",
+    ):
+        before = tree_of(text)
+        results = check(before, Changed([before.copy()]))
+        assert {result.action for result in results} == {"passed"}
+        assert [result.name for result in results] == [each.name for each in checks_of("en")]
+    before = tree_of("彼は学校に行かない。", "ja")
+    assert {result.action for result in check(before, Changed([before.copy()]))} == {"passed"}
+
+
+def test_numbers_names_and_negation_must_survive() -> None:
+    before = tree_of("Mary Smith does not own 12 houses.")
+    for form, name in (("12", "numbers"), ("Smith", "names"), ("not", "negation")):
+        after = before.copy()
+        after.delete(word(after, form))
+        assert findings(before, after)[name] == "vetoed"
+    after = before.copy()
+    word(after, "12").form = "13"
+    assert findings(before, after)["numbers"] == "vetoed"
+
+
+def test_negations_may_go_in_pairs_or_into_another_word() -> None:
+    before = tree_of("It is not unlikely that he comes.")
+    after = tree_of("It is likely that he comes.")
+    assert "negation" not in findings(before, after)
+    assert findings(after, tree_of("It is unlikely that he comes."))["negation"] == "vetoed"
+    before = tree_of("He did not speak until she left.")
+    assert "negation" not in findings(before, tree_of("He spoke only after she left."))
+    before = tree_of("私は水しか飲まない。", "ja")
+    assert "negation" not in findings(before, tree_of("私が飲むのは水だけだ。", "ja"))
+    assert (
+        findings(tree_of("私は水を飲まない。", "ja"), tree_of("私は水を飲む。", "ja"))["negation"] == "vetoed"
+    )
+
+
+def test_hedges() -> None:
+    before = tree_of("He may leave.")
+    assert findings(before, tree_of("Perhaps he leaves.")) == {}
+    assert findings(before, tree_of("He leaves.")) == {"hedges": "lowered"}
+
+
+def test_agreement_articles_and_case_are_repaired() -> None:
+    before = tree_of("The men were seen by him in a house.")
+    after = before.copy()
+    men = word(after, "men")
+    men.form, men.lemma, men.feats = "woman", "woman", {"Number": "Sing"}
+    after.insert(Node("old", "old", "ADJ"), word(after, "house"), "amod", before=word(after, "house"))
+    him = word(after, "him")
+    after.delete(word(after, "by"))
+    after.depend(him, him.head or him, "obj")
+    him.form = "he"
+    assert findings(before, after) == {"agreement": "repaired", "surface": "repaired"}
+    assert after.text == "The woman was seen him in an old house."
+
+
+def test_the_author_s_own_agreement_is_left_alone() -> None:
+    before = tree_of("The team were late yesterday.")
+    after = before.copy()
+    after.delete(word(after, "yesterday"))
+    assert findings(before, after) == {}
+    assert "were" in after.text
+
+
+def test_finite_verb_tense_and_complete_sentences() -> None:
+    before = tree_of("The man who came early was tired.")
+    after = tree_of("The man coming early tired.")
+    assert findings(before, after)["finite verb"] == "vetoed"
+    after = before.copy()
+    came = word(after, "came")
+    came.form, came.xpos = "comes", "VBZ"
+    assert findings(before, after) == {"tense": "lowered"}
+    after = before.copy()
+    after.insert(Node("was", "be", "AUX", "VBD"), after.root, "cop", before=word(after, "was"))
+    assert findings(before, after)["doubled word"] == "vetoed"
+
+
+def test_results_end_with_a_veto_and_penalties_add_up() -> None:
+    tree = tree_of("He may leave.")
+    checks = (
+        Check("a", "", lambda _: [repaired("r"), lowered(0.5, "l")]),
+        Check("b", "", lambda _: []),
+        Check("c", "", lambda _: [lowered(0.5, "l")]),
+        Check("d", "", lambda _: [vetoed("v")]),
+        Check("e", "", lambda _: pytest.fail("asked after a veto")),
+    )
+    results = run(checks, Transfer(tree, [tree]))
+    assert [(each.name, each.action) for each in results] == [
+        ("a", "repaired"), ("a", "lowered"), ("b", "passed"), ("c", "lowered"), ("d", "vetoed"),
+    ]  # fmt: skip
+    assert is_vetoed(results)
+    assert penalty_of(results[:-1]) == pytest.approx(0.75)
+    assert results[1].to_dict() == {"name": "a", "action": "lowered", "penalty": 0.5, "reason": "l"}
+    with pytest.raises(SettingsError, match="found language 'xx', expected one of en, ja"):
+        checks_of("xx")
+
+
+@given(st.lists(st.floats(0, 1), max_size=6))
+def test_penalties_are_between_nought_and_one_and_grow(penalties: list[float]) -> None:
+    results = [CheckResult("x", "lowered", each) for each in penalties]
+    totals = [penalty_of(results[:size]) for size in range(len(results) + 1)]
+    assert all(0 <= total <= 1 for total in totals)
+    assert totals == sorted(totals)
