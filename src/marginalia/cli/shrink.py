@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
 
     target = size_in_bytes(args.target)
     must_exist([args.dev] if args.dev else [])
-    check_output(args.output, args, model=True)
+    check_output(args.output, args, model=True, may_replace=args.model)
     if (pipeline := pipeline_of(args.model)) is not None:
         return _shrink_pipeline(pipeline, target, args)
     tagger, _ = opened("shrink", args)
