@@ -1,4 +1,4 @@
-"""Compile the paraphrase rules that ship, so that loading them needs no parser: compiled.tsv of each language.
+"""Compile the paraphrase rules that ship, so that loading them needs no parser: compiled.tsv of a language.
 
 python tools/compile_rules.py [en] [ja]
 """
