@@ -213,12 +213,20 @@ def suggestion(name: str, known: Sequence[str]) -> str:
 
 def read_toml(path: str | os.PathLike[str], what: str) -> dict[str, Any]:
     """The keys of a TOML file; `what` it is goes into the errors."""
-    tomllib = import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
     try:
         with open(path, "rb") as file:
-            values: dict[str, Any] = tomllib.load(file)
-            return values
+            return parse_toml(file.read().decode(), os.fspath(path))
     except OSError as error:
         raise SettingsError(f"{os.fspath(path)}: cannot read the {what}: {error.strerror}.") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
         raise SettingsError(f"{os.fspath(path)}: this is not TOML: {error}.") from error
+
+
+def parse_toml(text: str, name: str) -> dict[str, Any]:
+    """The keys of a text in TOML; errors call it by the name."""
+    tomllib = import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
+    try:
+        values: dict[str, Any] = tomllib.loads(text.replace("\r\n", "\n"))
+        return values
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise SettingsError(f"{name}: this is not TOML: {error}.") from error

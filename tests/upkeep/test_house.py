@@ -22,7 +22,7 @@ _UNWANTED = {
     "a path of some machine": r"(?<![\w.])/(?:" + r"home|root|Users|opt|work|mnt)/\w",
     "an e-mail address": r"\b[\w.+-]+" + r"@(?!example\.)[\w-]+\.(?:com|org|net|io|edu|de|jp|uk|cz|fr)\b",
     "a package index": r"(?:index-url|find-links|trusted-host)" + r"[ =]",
-    "an address of some machine": r"\b(?:\d{1,3}\.){3}\d{1,3}\b",
+    "an address of some machine": r"\b(?!127\.0\.0\.1\b)(?:\d{1,3}\.){3}\d{1,3}\b",  # but one's own
 }
 
 

@@ -41,7 +41,7 @@ def test_installed_package_is_this_checkout() -> None:
 SHIPPED = """
     py.typed _core.pyi _core.*.so features/sets/pos.txt features/sets/chunking.txt
     data/ingredients/train.txt data/ingredients/dev.txt data/ingredients/test.txt
-    data/ingredients/GUIDELINE.md
+    data/ingredients/GUIDELINE.md serve/static/index.html serve/static/main.js serve/static/style.css
 """
 
 

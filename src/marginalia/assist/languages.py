@@ -6,6 +6,8 @@ import re
 
 from marginalia.errors import DataError
 
+LANGUAGES = ("en", "ja")
+
 _KANA = re.compile(r"[\u3041-\u30ff\uff66-\uff9f]")
 _HAN = re.compile(r"[\u3400-\u9fff]")
 _LATIN = re.compile(r"[A-Za-z\u00c0-\u024f]")

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
-from marginalia.config import read_toml, suggestion
+from marginalia.assist.languages import LANGUAGES
+from marginalia.config import parse_toml, read_toml, suggestion
 from marginalia.errors import SettingsError
 
 LEVELS = ("beginner", "intermediate", "advanced")
-LANGUAGES = ("en", "ja")
 MOST_TERMS = 5_000  # words of a list: a profile also comes from a page, which may send anything
 LONGEST_TERM = 200
 
@@ -55,6 +55,11 @@ def load_profile(path: str | os.PathLike[str]) -> Profile:
         beside = os.path.join(os.path.dirname(os.fspath(path)), profile.reader)
         profile = replace(profile, reader=beside)
     return profile
+
+
+def read_profile(text: str, name: str) -> Profile:
+    """The profile of a text in TOML; errors call it by the name."""
+    return profile_of(parse_toml(text, name), f"{name}: ")
 
 
 def level_or_profile(name: str) -> Profile:

@@ -50,6 +50,7 @@ class WordReport(Plain):
     end: int
     form: str
     lemma: str
+    pos: str
     band: int
     zipf: float
     level: str = ""
@@ -75,7 +76,7 @@ class SentenceReport(Plain):
 
 @dataclass(frozen=True)
 class OfferStep(Plain):
-    """One paraphrase of a derivation: the rule, what it is for, and the sentence before and after it."""
+    """One paraphrase of a derivation: the rule, what it is for, the sentence before and after it."""
 
     rule: str
     family: str
@@ -83,6 +84,7 @@ class OfferStep(Plain):
     before: str
     after: str
     bindings: dict[str, str]
+    segments: tuple[Segment, ...]
 
 
 @dataclass(frozen=True)

@@ -59,13 +59,13 @@ class PlainText:
 
     def __init__(self, text: str, name: str = "<text>") -> None:
         self.name, self.text = name, text
-        self._spans = paragraph_spans(text)
-        self.blocks = [Block("p", text[start:end]) for start, end in self._spans]
+        self.spans = paragraph_spans(text)
+        self.blocks = [Block("p", text[start:end]) for start, end in self.spans]
 
     def edited(self, edits: Edits) -> bytes:
         """The text with edits, as UTF-8."""
         placed = [
-            (self._spans[block][0] + edit.start, self._spans[block][0] + edit.end, edit.text)
+            (self.spans[block][0] + edit.start, self.spans[block][0] + edit.end, edit.text)
             for block, own in edits.items()
             for edit in own
         ]

@@ -92,6 +92,10 @@ class Node:
                     self.space_after, self.origin, self.glued)  # fmt: skip
 
 
+def _joined(feats: Mapping[str, str]) -> str:
+    return "|".join(f"{key}={value}" if value else key for key, value in sorted(feats.items())) or "_"
+
+
 def _index(node: Node) -> int:
     return node.index
 
@@ -139,6 +143,23 @@ class Tree:
     def text(self) -> str:
         """The surface string, without white space at the end."""
         return "".join(node.form + node.space_after for node in self.nodes).rstrip()
+
+    def to_sentence(self) -> ParsedSentence:
+        """The tree as a sentence of a document: to be drawn, written or scored."""
+        from marginalia.corpus.document import ParsedSentence
+        from marginalia.corpus.words import Word
+
+        words = [
+            Word(n.index + 1, n.form, n.lemma, n.upos, n.xpos, _joined(n.feats),
+                 n.head.index + 1 if n.head is not None else 0, n.relation,
+                 misc="_" if n.space_after else "SpaceAfter=No")
+            for n in self.nodes
+        ]  # fmt: skip
+        return ParsedSentence(words, text=self.text)
+
+    def to_tree_text(self) -> str:
+        """The tree for a terminal: a word on a line, dependents indented."""
+        return self.to_sentence().to_tree_text()
 
     def __len__(self) -> int:
         return len(self.nodes)

@@ -24,7 +24,7 @@ from marginalia.cli.dispatch import opened, pipeline_of
 from marginalia.cli.explain import file_sentence, text_sentence
 from marginalia.cli.fix_report import correction_title, ending, report_lines
 from marginalia.cli.layouts import model_layout
-from marginalia.cli.output import check_writable
+from marginalia.cli.output import check_output
 from marginalia.cli.reading import must_exist, seekable
 from marginalia.cli.text import count
 from marginalia.errors import DataError
@@ -152,7 +152,7 @@ def _check(args: argparse.Namespace) -> None:
     files = [path for path in (args.input, args.check) if path is not None]
     must_exist(files)
     if args.output is not None:
-        check_writable(args.output, files)
+        check_output(args.output, args, model=True, may_replace=args.model)
 
 
 def _correct(args: argparse.Namespace, tagger: AnyModel) -> None:

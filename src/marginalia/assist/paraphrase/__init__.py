@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from marginalia.assist.paraphrase.engine import Budget, Paraphrase, RuleSet, Step, load
 from marginalia.assist.paraphrase.matching import Pattern, parse_pattern
 
-__all__ = ["Pattern", "parse_pattern"]
+__all__ = ["Budget", "Paraphrase", "Pattern", "RuleSet", "Step", "load", "parse_pattern"]

@@ -121,14 +121,15 @@ class PatternReader:
     def node(self) -> list[NodePattern]:
         """A node; several, if it has alternatives in braces."""
         start = self.tokens.peek
-        node = self._head()
+        node = self.head()
         if not self.tokens.sign("("):
             if self.tokens.peek is start:
                 raise self.tokens.expected("a node, such as V:verb, /be or N[Number=Plur]")
             return [node]
         return [replace(node, arcs=arcs) for arcs in self._arcs(")")]
 
-    def _head(self) -> NodePattern:
+    def head(self) -> NodePattern:
+        """A node without its arcs."""
         tokens, name = self.tokens, ""
         if tokens.peek.kind == "word" and _NAME.fullmatch(tokens.peek.text):
             name = tokens.take().text

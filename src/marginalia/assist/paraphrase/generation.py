@@ -1,0 +1,61 @@
+"""What each language adds to a transfer: forms of changed words, and a surface that is as it is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from importlib import import_module
+
+from marginalia.assist.trees import Node, Tree
+
+Generate = Callable[[Tree, Tree, Sequence[Node]], None]
+"""Of a tree that a rule has made, the tree before it, and words whose form has to be made of their lemma and
+features: it changes forms and, where the language wants it, words (articles, commas, particles)."""
+
+
+def _english(tree: Tree, before: Tree, changed: Sequence[Node]) -> None:
+    from marginalia.assist import english
+
+    for node in changed:
+        node.xpos = english.tag_of(node.upos, node.feats)
+        node.form = english.form_of(node.lemma, node.upos, node.feats)
+    first = before.nodes[0]
+    for node in tree.nodes[1:]:  # a capital that a rule gave before; that of the text is mended below
+        if node.form == first.form and node.origin == first.origin and node.lemma.islower():
+            node.form = node.form[:1].lower() + node.form[1:]
+    english.mend(tree)
+
+
+def _japanese(tree: Tree, before: Tree, changed: Sequence[Node]) -> None:
+    from marginalia.assist.japanese.generation import generate
+
+    for node in changed:
+        node.origin = None  # another word, to which its neighbours have to fit
+    generate(tree, before)
+
+
+def _lemmas(tree: Tree, before: Tree, changed: Sequence[Node]) -> None:
+    """Without a generator: a changed word is its lemma."""
+    for node in changed:
+        node.form = node.lemma
+
+
+_LANGUAGES: dict[str, tuple[str, Generate]] = {
+    "en": ("marginalia.assist.english", _english),
+    "ja": ("marginalia.assist.japanese.generation", _japanese),
+}
+
+
+@cache
+def generation_of(language: str) -> Generate:
+    """The generator of a language; one that writes lemmas, if there is none."""
+    name, generate = _LANGUAGES.get(language, ("", _lemmas))
+    if not name:
+        return generate
+    try:
+        import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is not None and error.name.startswith("marginalia.assist"):
+            return _lemmas
+        raise
+    return generate

@@ -1,0 +1,90 @@
+"""Where words stand that a rule says nothing about, when it gives the others a new order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from marginalia.assist.trees import Node
+
+_NOMINAL = frozenset({"NOUN", "PROPN", "PRON", "NUM"})
+_LEADING = ("case", "mark", "cc")
+_CLOSE = ("aux", "cop", "det", "fixed", "flat", "compound", "clf", "case")
+
+
+class Places:
+    """Where each word stood before a rule changed anything: on which side of its head, behind how many of the
+    words that the rule names, and whether outside of all of these."""
+
+    def __init__(self, matched: Sequence[Node]) -> None:
+        inside = {id(node) for node in matched}
+        first, last = matched[0].index, matched[-1].index
+        self._outside: set[int] = set()
+        self._known: dict[int, tuple[bool, int]] = {}
+        for head in matched:
+            left = [c for c in head.children if c.index < head.index]
+            right = [c for c in head.children if c.index > head.index]
+            for on_left, side in ((True, left), (False, right)):
+                passed = 0
+                for child in side:
+                    if id(child) in inside:
+                        passed += 1
+                        continue
+                    self._known[id(child)] = (on_left, passed)
+                    if child.index < first or child.index > last:
+                        self._outside.add(id(child))
+
+    def outside(self, node: Node) -> bool:
+        """Whether a daughter of a matched word stood before or behind all matched words."""
+        return id(node) in self._outside
+
+    def order(
+        self, node: Node, sequence: Sequence[Node] | None, roots: Sequence[Node], whole: bool = False
+    ) -> list[Node]:
+        """A word among its daughters: those of `sequence` as they stand there, the others at their places.
+
+        The roots of further sentences come last. A `whole` phrase has all words that are named around it."""
+        if sequence is None:
+            sequence = [*(c for c in node.children if c.index < node.index), node]
+            sequence += [c for c in node.children if c.index > node.index]
+        named = {id(one) for one in (*sequence, *roots)}
+        middle = next(i for i, one in enumerate(sequence) if one is node)
+        left, right = list(sequence[:middle]), list(sequence[middle + 1 :])
+        slots: dict[tuple[bool, int], list[Node]] = {}
+        for child in node.children:
+            if id(child) not in named:
+                slot = self._slot(child, node, left, right, whole or node.upos in _NOMINAL)
+                slots.setdefault(slot, []).append(child)
+        order = [*_filled(left, slots, True), node, *_filled(right, slots, False)]
+        return order + [root for root in roots if root.head is node and not any(root is o for o in order)]
+
+    def _slot(
+        self, child: Node, node: Node, left: list[Node], right: list[Node], whole: bool
+    ) -> tuple[bool, int]:
+        """The side, and how many of the words of the new order stand before the child there."""
+        on_left, passed = self._known.get(id(child), (child.index < node.index, 0))
+        if self.outside(child) and child.relation == "punct" and not on_left:
+            return False, len(right)
+        if whole and child.relation != "cc":
+            return (True, len(left)) if on_left else (False, 0)
+        if on_left:
+            if _is(child, _CLOSE) or child.feats.get("Polarity") == "Neg":
+                return True, len(left)
+            leading = next((i for i, one in enumerate(left) if not _is(one, _LEADING)), len(left))
+            return True, 0 if _is(child, ("cc",)) else max(min(passed, len(left)), leading)
+        if _is(child, _CLOSE) or child.relation == "compound:prt":
+            return False, 0
+        objects = sum(1 for one in right if _is(one, ("obj", "iobj", "aux", "cop", "case", "mark", "xcomp")))
+        last = len(right) if child.index > max((one.index for one in right), default=-1) else passed
+        return False, min(max(passed, objects, last), len(right))
+
+
+def _is(node: Node, relations: Sequence[str]) -> bool:
+    return node.relation.partition(":")[0] in relations
+
+
+def _filled(named: list[Node], slots: dict[tuple[bool, int], list[Node]], on_left: bool) -> list[Node]:
+    order: list[Node] = []
+    for number in range(len(named) + 1):
+        order += slots.get((on_left, number), [])
+        order += named[number : number + 1]
+    return order

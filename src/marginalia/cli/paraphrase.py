@@ -1,0 +1,123 @@
+"""`marginalia paraphrase`: rules of paraphrasing checked, tried, explained, and proposed from examples."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+from marginalia.cli.arguments import OK, UsageError, Verbs, verb_parser
+from marginalia.cli.reading import must_exist
+
+if TYPE_CHECKING:
+    from marginalia.assist.paraphrase import RuleSet
+    from marginalia.decode.pipeline.pipeline import Pipeline
+
+FAILED = 1
+LANGUAGES = ("en", "ja")
+_DESCRIPTION = """\
+Rules say where a sentence has one thing and may say another instead. A file of rules is plain text
+(docs/paraphrase-rules.md); the examples beside each rule are its tests. The rules that ship for a
+language are named en and ja."""
+
+_EXAMPLES = """\
+  marginalia paraphrase --check my.rules
+  marginalia paraphrase --try my.rules --text "It was a Honda that John sold."
+  marginalia paraphrase --try en --text "The cat was chased by the dog."
+"""
+
+
+def add_parser(verbs: Verbs) -> None:
+    """Declare the verb."""
+    parser = verb_parser(verbs, "paraphrase", "check and try rules of paraphrasing", _DESCRIPTION, _EXAMPLES)
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--check", metavar="RULES", nargs="+", help="test files of rules by their examples")
+    what.add_argument(
+        "--try", metavar="RULES", nargs="+", dest="try_", help="paraphrase --text by these rules"
+    )
+    parser.add_argument("--text", metavar="TEXT", help="of --try; - is standard input")
+    parser.add_argument("--json", action="store_true", help="one JSON object instead of text")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """The verb."""
+    if args.check:
+        return check(args)
+    return try_rules(args)
+
+
+def _pipelines() -> Any:
+    """What gives the parser of a language, each loaded once."""
+    from functools import cache
+
+    import marginalia as mg
+
+    return cache(mg.load)
+
+
+def _rules(paths: list[str], pipelines: Any) -> RuleSet:
+    from marginalia.assist.paraphrase import load
+
+    must_exist([path for path in paths if path not in LANGUAGES])
+    return load(paths, pipeline=pipelines)
+
+
+def check(args: argparse.Namespace) -> int:
+    """`--check`."""
+    from marginalia.assist.paraphrase.checking import check_examples
+
+    pipelines = _pipelines()
+    rules = _rules(args.check, pipelines)
+    results = [r for file in rules.files for r in check_examples(rules, pipelines(file.language), file)]
+    wrong = [result for result in results if not result.passed]
+    if args.json:
+        rows = [
+            {"file": r.example.place.file, "line": r.example.place.line, "family": r.family, "rule": r.rule,
+             "before": r.example.before, "expected": r.example.after, "found": r.given, "passed": r.passed}
+            for r in results
+        ]  # fmt: skip
+        print(json.dumps({"examples": rows, "wrong": len(wrong)}, ensure_ascii=False))
+        return FAILED if wrong else OK
+    for result in wrong:
+        print(result.message)
+        for tree in result.trees:
+            print(_indented(tree.to_tree_text()))
+    families = {result.family for result in results}
+    counted = len(rules.rules) + len(rules.word_rules)
+    print(f"{counted} rules of {len(families)} families, {len(results)} examples: {len(wrong)} wrong")
+    return FAILED if wrong else OK
+
+
+def _indented(text: str) -> str:
+    return "".join(f"  {line}\n" for line in text.splitlines())
+
+
+def try_rules(args: argparse.Namespace) -> int:
+    """`--try`."""
+    from marginalia.assist.trees import Tree
+
+    if args.text is None:
+        raise UsageError("--try needs --text TEXT (- is standard input).")
+    text = sys.stdin.read() if args.text == "-" else args.text
+    pipelines = _pipelines()
+    rules = _rules(args.try_, pipelines)
+    language = rules.files[0].language if rules.files else "en"
+    pipeline: Pipeline = pipelines(language)
+    found = [
+        (sentence.text, rules.paraphrases(Tree.of(sentence, language)))
+        for sentence in pipeline.parse(text).sentences
+    ]
+    if args.json:
+        rows = [{"text": text, "paraphrases": [one.to_dict() for one in given]} for text, given in found]
+        print(json.dumps({"sentences": rows}, ensure_ascii=False))
+        return OK
+    for before, given in found:
+        print(before)
+        for one in given or ():
+            print(f"  {one.text}")
+            print(f"      {' + '.join(step.rule for step in one.steps)}: {one.steps[-1].why}")
+        if not given:
+            print("  no rule fires")
+    return OK
