@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from marginalia.learn import CorrectionReport, Labeler, Progress
     from marginalia.learn.self_training import Unlabelled
     from marginalia.trainable import ClassModel, Model, ParseModel, RerankModel, trainable
+    from marginalia.trainable_pipeline import PipelineModel
 
     calibrate = trainable(_learn.calibrate)
     convert = trainable(_decode.convert)
@@ -106,6 +107,7 @@ _HOMES = {
     "learn": ("Labeler", "Progress", "CorrectionReport", "calibrate", "train"),
     "learn.self_training": ("Unlabelled",),
     "trainable": ("ClassModel", "Model", "ParseModel", "RerankModel"),
+    "trainable_pipeline": ("PipelineModel",),
 }
 _MAKE_MODELS = ("calibrate", "convert", "load", "train")
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
@@ -135,6 +137,7 @@ __all__ = [
     "ParsedSentence",
     "Parser",
     "Pipeline",
+    "PipelineModel",
     "Progress",
     "RerankModel",
     "Reranker",

@@ -1,4 +1,4 @@
-"""Ctrl-C where work would be lost by it."""
+"""Ctrl-C and SIGTERM where work would be lost by them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from contextlib import contextmanager
 
 @contextmanager
 def stopping() -> Iterator[Callable[[], bool]]:
-    """Gives a function that tells whether Ctrl-C was pressed; a second Ctrl-C interrupts at once."""
+    """Gives a function that tells whether Ctrl-C was pressed (or SIGTERM came, if it counts); the second one
+    interrupts at once."""
     pressed = threading.Event()
 
     def press(number: int, frame: object) -> None:
@@ -21,11 +22,33 @@ def stopping() -> Iterator[Callable[[], bool]]:
     if threading.current_thread() is not threading.main_thread():
         yield pressed.is_set
         return
-    before = signal.signal(signal.SIGINT, press)
+    counted = [signal.SIGINT, *([signal.SIGTERM] if _is_interrupt(signal.SIGTERM) else [])]
+    before = [signal.signal(number, press) for number in counted]
     try:
         yield pressed.is_set
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in zip(counted, before, strict=True):
+            signal.signal(number, handler)
+
+
+def _is_interrupt(number: int) -> bool:
+    """Whether a signal is handled here, by `terminable` or by `stopping` in it."""
+    handler = signal.getsignal(number)
+    return callable(handler) and handler.__module__ in (__name__, signal.default_int_handler.__module__)
+
+
+@contextmanager
+def terminable() -> Iterator[None]:
+    """SIGTERM counts as Ctrl-C, unless somebody handles or ignores it already."""
+    free = signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    if threading.current_thread() is not threading.main_thread() or not free:
+        yield
+        return
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 @contextmanager

@@ -251,9 +251,11 @@ def trainable(make: Callable[P, TrainedModel]) -> Callable[P, Model | ClassModel
 
     @functools.wraps(make)
     def made(*args: P.args, **kwargs: P.kwargs) -> Model | ClassModel:
-        trained = make(*args, **kwargs)
-        if trained.kind not in _CLASSES:  # a pipeline, whose parts are trained anew
-            return cast("Model | ClassModel", trained)
+        trained: Any = make(*args, **kwargs)
+        if trained.kind == "pipeline":  # most models are none
+            from marginalia.trainable_pipeline import PipelineModel
+
+            return cast("Model | ClassModel", PipelineModel.of(trained))
         return cast("Model | ClassModel", _CLASSES[trained.kind].of(trained))
 
     return made

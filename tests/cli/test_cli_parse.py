@@ -333,3 +333,60 @@ def test_what_pipelines_do_not_explain(run: Run, bank: Path, words: list[str], m
     code, out, err = run("explain", bank / "p.mg", "--input", bank / "story.txt", *words)
     assert (code != 0, out) == (True, "")
     assert message in err
+
+
+WHOLE = [f"--set={part}.{name}" for part in ("tags", "tags-2", "parser") for name in ("bits=32", "keep=0")]
+
+
+def right(text: str, upos: str, deprel: str) -> str:
+    """The first sentence with another tag and relation of its first word."""
+    rows = [line.split("\t") for line in text.split("\n\n")[0].splitlines()]
+    words = [row for row in rows if row[0].isdigit()]
+    words[0][3], words[0][7] = upos, deprel
+    return "\n".join("\t".join(row) for row in rows) + "\n\n"
+
+
+def test_sentences_of_a_pipeline_are_corrected_and_taken_back(run: Run, bank: Path, tmp_path: Path) -> None:
+    model, fixed, given = tmp_path / "p.mg", tmp_path / "f.mg", tmp_path / "right.conllu"
+    assert run("train", bank / "train.conllu", "--task", "ud", "-o", model, *QUICK, *WHOLE)[0] == 0
+    given.write_text(right((bank / "dev.conllu").read_text(), "NUM", "odd"))
+    words = ["fix", model, "--input", given, "--check", bank / "dev.conllu"]
+    code, out, err = run(*words)
+    assert (code, err) == (0, "")
+    assert out.endswith("nothing was written: -o FILE writes the model\n")
+    assert "part tags\n" in out
+    assert "new labels: NUM" in out
+    assert "checked 30 sentences: " in out
+    found = json.loads(run(*words, "--json", "-o", fixed)[1])
+    assert list(found["parts"]) == ["tags", "tags-2", "parser"]
+    assert [flip["number"] for flip in found["flips"]][:1] == [1]
+    shown = run("parse", fixed, given, "--given", "tokens")[1]
+    assert {"NUM", "odd"} <= set(shown.split("\n\n")[0].split())
+    assert "1. tags: " in run("fix", fixed, "--log")[1]
+    only = ["fix", fixed, "--input", bank / "dev.conllu", "--sentence", 2, "--part", "parser", "-o", fixed]
+    assert run(*only)[0] == 0
+    assert [list(one) for one in json.loads(run("fix", fixed, "--log", "--json")[1])["corrections"]] == [
+        ["tags", "tags-2", "parser"], ["parser"],
+    ]  # fmt: skip
+    assert "1 correction left" in run("fix", fixed, "--undo", "-o", fixed)[1]
+    assert "0 corrections left" in run("fix", fixed, "--undo", "-o", fixed)[1]
+    assert fixed.read_bytes() == model.read_bytes()
+    assert "there is none to undo" in run("fix", fixed, "--undo")[2]
+    for more, message in (
+        (["--part", "lemmas"], "part: found 'lemmas', expected one of tags, tags-2, parser"),
+        (["--sentence", 2], "right.conllu: found no sentence 2"),
+        (["--columns", "word"], "--columns is not for pipelines"),
+        (["--passes", 2, "-o", fixed], "marginalia train --task ud --start MODEL --part NAME"),
+    ):
+        assert message in run("fix", model, "--input", given, *more)[2]
+    assert "sentences of a CoNLL-U file" in run("fix", model, "Anna", "--labels", "NUM")[2]
+    bare = tmp_path / "bare.conllu"
+    bare.write_text("1\tAnna" + "\t_" * 8 + "\n\n")
+    assert "neither tags nor heads" in run("fix", model, "--input", bare)[2]
+
+
+def test_weights_of_few_bits_are_not_corrected(run: Run, bank: Path) -> None:
+    code, _, err = run("fix", bank / "p.mg", "--input", bank / "dev.conllu", "--sentence", 1)
+    assert code == 1
+    assert "the part 'tags' cannot be corrected: its weights are kept in few bits" in err
+    assert "--set tags.bits=32 --set tags.keep=0" in err

@@ -24,7 +24,7 @@ from marginalia.decode.pipeline import Pipeline
 from marginalia.decode.pipeline.explaining import explain_word
 from marginalia.decode.pipeline.multiword import MultiwordSplitter, dropped_letters, split_by, split_scripts
 from marginalia.decode.pipeline.parts import DROPPED
-from marginalia.kinds.pipelines import evaluate_pipeline
+from marginalia.kinds.pipelines import copies, evaluate_pipeline
 from marginalia.learn.pipeline import PipelineTraining, examples, train_pipeline
 from marginalia.learn.pipeline.examples import frequent_labels, split_examples
 from marginalia.learn.pipeline.folds import fold_bounds
@@ -478,3 +478,39 @@ def test_what_splits_keep_and_leave_out_is_the_whole_token(form: str, words: lis
         kept = set().union(*(range(*kept_stretch(form, script)) for script in label.split(" ")))
         left = "".join(" " if i in kept else char for i, char in enumerate(form))
         assert dropped_letters(form, label).split() == left.lower().split()
+
+
+def test_corrected_sentences_stay_right_until_they_are_taken_back() -> None:
+    bits = {
+        f"{part}.{name}": value
+        for part in ("tags", "tags-2", "parser")
+        for name, value in (("bits", 32), ("keep", 0))
+    }
+    settings = {**QUICK, "parser.learner": "perceptron", **bits}
+    states: list[Any] = [mg.train(document(TRAIN), task="ud", **settings)]
+    rng, asked = random.Random(5), []
+    for sentence in document(DEV).sentences[:4]:
+        words = sentence.words
+        for word in rng.sample(list(words), 2):
+            word.upos, word.xpos = rng.choice([("VERB", "VB"), ("X", "FW")])
+            word.deprel = word.deprel if word.head == 0 else "odd"
+        asked.append(sentence)
+        states.append(states[-1].fix(sentence, check=document(DEV)))
+        assert states[-1].correction_report.checked == 40
+        found = list(states[-1].annotate(copies(asked), ("tokens",)))
+        for one, gold in zip(found, asked, strict=True):
+            told = [(w.upos, w.xpos, w.feats, w.head, w.deprel) for w in one.words]
+            assert told == [(w.upos, w.xpos, w.feats, w.head, w.deprel) for w in gold.words]
+    assert [list(one) for one in states[-1].corrections] == [["tags", "tags-2", "parser"]] * 4
+    last = mg.PipelineModel.from_bytes(states[-1].to_bytes())
+    for before in reversed(states[:-1]):
+        last = last.undo()
+        assert last.to_bytes() == before.to_bytes()
+    anew = train_pipeline(document(TRAIN), parts=["tags"], start=states[2], settings=settings)
+    kept = mg.PipelineModel(anew.bundle)
+    assert [list(one) for one in kept.corrections] == [
+        ["parser"],
+        ["parser"],
+    ]  # of the part that was not trained
+    assert kept.undo().undo().corrections == []
+    assert pickle.loads(pickle.dumps(states[1])).undo().to_bytes() == states[0].to_bytes()

@@ -29,10 +29,11 @@ MAY_IMPORT: dict[str, set[str]] = {
 MAY_IMPORT["kinds"] = MAY_IMPORT["decode"] | {"decode", "evaluate"}
 MAY_IMPORT["learn"] |= {"kinds"}
 MAY_IMPORT["deploy"] = MAY_IMPORT["learn"] | {"learn"}
-MAY_IMPORT["trainable"] = MAY_IMPORT["learn"] | {"learn"}
+MAY_IMPORT["trainable_pipeline"] = MAY_IMPORT["learn"] | {"learn"}
+MAY_IMPORT["trainable"] = MAY_IMPORT["trainable_pipeline"] | {"trainable_pipeline"}
 MAY_IMPORT["assist"] = MAY_IMPORT["trainable"] | {"trainable"}
 MAY_IMPORT["serve"] = MAY_IMPORT["assist"] | {"assist"}
-MAY_IMPORT["__init__"] = MAY_IMPORT["deploy"] | {"deploy", "trainable", "assist"}
+MAY_IMPORT["__init__"] = MAY_IMPORT["deploy"] | {"deploy", "trainable", "trainable_pipeline", "assist"}
 MAY_IMPORT["cli"] = MAY_IMPORT["__init__"] | {"__init__", "serve"}
 MAY_IMPORT["__main__"] = {"cli"}
 

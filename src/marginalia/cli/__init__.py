@@ -1,7 +1,7 @@
 """The command line: one thin file per verb, and the only room that prints.
 
 Exit codes: 0 all went well, 1 an error of the data, the settings or the model, 2 a wrong command line,
-130 interrupted, 141 the reader of our output went away.
+70 a defect of ours, 130 interrupted by Ctrl-C or SIGTERM, 141 the reader of our output went away.
 """
 
 from __future__ import annotations
@@ -15,9 +15,11 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from marginalia import __version__
-from marginalia.cli.arguments import BROKEN_PIPE, FAILED, INTERRUPTED, USAGE, UsageError, formatted
+from marginalia.cli.arguments import BROKEN_PIPE, DEFECT, FAILED, INTERRUPTED, USAGE, UsageError, formatted
 from marginalia.cli.progress import Notes
+from marginalia.cli.standard_streams import let_go, usable_streams
 from marginalia.errors import Interrupted, MarginaliaError
+from marginalia.interrupts import terminable
 
 VERBS = (
     "train",
@@ -59,12 +61,23 @@ def main(argv: Sequence[str] | None = None) -> int:
     # and so does a last look at all of them when the process ends.
     gc.set_threshold(50_000)
     atexit.register(gc.freeze)
-    return _guarded(argv)
+    words = list(sys.argv[1:] if argv is None else argv)
+    debug = _taken(words, "--debug")
+    with usable_streams(), terminable():
+        return _guarded(words, debug)
 
 
-def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
+def _taken(words: list[str], flag: str) -> bool:
+    """Whether a flag that all verbs have is there, wherever; it is taken out."""
+    end = words.index("--") if "--" in words else len(words)
+    found = flag in words[:end]
+    if found:
+        words.remove(flag)
+    return found
+
+
+def parse_arguments(words: Sequence[str]) -> argparse.Namespace:
     """Parsed arguments; unlike argparse alone, files may also stand behind options."""
-    words = sys.argv[1:] if argv is None else argv
     # Only the verb that is named gets loaded: start-up time is part of every short run.
     parser = build_parser(words[:1] if words and words[0] in VERBS else VERBS)
     arguments, late = parser.parse_known_args(words)
@@ -84,16 +97,17 @@ def build_parser(names: Sequence[str] = VERBS) -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"marginalia {__version__}")
+    parser.add_argument("--debug", action="store_true", help="show tracebacks of defects (with any verb)")
     verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
     for name in names:
         import_module(f"marginalia.cli.{name}").add_parser(verbs)
     return parser
 
 
-def _guarded(argv: Sequence[str] | None) -> int:
+def _guarded(words: Sequence[str], debug: bool) -> int:
     """The verb's exit code; what goes wrong becomes a message and a code."""
     try:
-        arguments = parse_arguments(argv)  # which loads the verb: Ctrl-C may come then, too
+        arguments = parse_arguments(words)  # which loads the verb: Ctrl-C may come then, too
         code: int = arguments.run(arguments)
         sys.stdout.flush()
         return code
@@ -104,7 +118,7 @@ def _guarded(argv: Sequence[str] | None) -> int:
     except KeyboardInterrupt:
         return _ended("interrupted", INTERRUPTED)
     except BrokenPipeError:
-        _drop_stdout()
+        let_go(sys.stdout)
         return BROKEN_PIPE
     except MarginaliaError as error:
         return _ended(f"error: {error}", USAGE if isinstance(error, UsageError) else FAILED)
@@ -113,18 +127,23 @@ def _guarded(argv: Sequence[str] | None) -> int:
         return _ended(f"error: {place}{error.strerror or error}", FAILED)
     except MemoryError:
         return _ended("error: there is not enough memory.", FAILED)
+    except RecursionError:
+        if debug:
+            raise
+        return _ended("error: what was given is nested too deeply.", FAILED)
+    except Exception as error:
+        if debug:
+            raise
+        return _ended(_DEFECT.format(type(error).__name__, str(error) or "no message", __version__), DEFECT)
+
+
+_DEFECT = """\
+error: {}: {}
+This is a defect of marginalia {}, not of yours. Please report it with the command line, the traceback that it
+prints with --debug added, and, if you can, an input that shows it."""
 
 
 def _ended(message: str, code: int) -> int:
-    _drop_stdout()
+    let_go(sys.stdout)
     Notes(sys.stderr).say(f"marginalia: {message}")
     return code
-
-
-def _drop_stdout() -> None:
-    """Writes out what is buffered or lets go of it, so that the interpreter does not fail at its end."""
-    try:
-        sys.stdout.flush()
-    except OSError:
-        with open(os.devnull, "w") as nothing:
-            os.dup2(nothing.fileno(), sys.stdout.fileno())

@@ -9,7 +9,7 @@ from typing import Any
 from marginalia.cli.reading import READER_OPTIONS
 from marginalia.errors import SettingsError
 
-OK, FAILED, USAGE, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 130, 141  # exit codes
+OK, FAILED, USAGE, DEFECT, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 70, 130, 141  # exit codes
 
 Verbs = Any  # argparse's own type for subparsers is private
 Take = Callable[[argparse.Namespace, str], bool]  # what a verb does with a word; False: it has no use for it

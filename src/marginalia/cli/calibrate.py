@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from marginalia.cli.arguments import Verbs, add_reading, add_threads, taken_as, verb_parser
 from marginalia.cli.dispatch import opened, pipeline_of
 from marginalia.cli.layouts import model_layout
-from marginalia.cli.output import check_writable
+from marginalia.cli.output import check_output
 from marginalia.cli.progress import Bar
 from marginalia.cli.reading import STDIN, must_exist, seekable
 
@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
     from marginalia.learn import calibrated
 
     must_exist([args.data])
-    check_writable(args.output, [args.data])
+    check_output(args.output, args, model=True, may_replace=args.model)
     if (pipeline := pipeline_of(args.model)) is not None:
         return _calibrate_pipeline(pipeline, args)
     model, _ = opened("calibrate", args)

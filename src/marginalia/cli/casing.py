@@ -6,7 +6,7 @@ import argparse
 import sys
 
 from marginalia.cli.arguments import Verbs, added_to, natural, verb_parser
-from marginalia.cli.output import check_writable, opened_target
+from marginalia.cli.output import check_output, opened_target
 from marginalia.cli.progress import Notes
 from marginalia.cli.reading import STDIN, must_exist
 from marginalia.cli.text import count
@@ -41,8 +41,7 @@ def run(args: argparse.Namespace) -> int:
 
     files = args.text or [STDIN]
     must_exist(files)
-    if args.output != STDIN:
-        check_writable(args.output, [path for path in files if path != STDIN])
+    check_output(args.output, args)
     found = lowercase_words(files, args.least)
     with opened_target(args.output) as target:
         target.write("".join(f"{word}\n" for word in found.words).encode())

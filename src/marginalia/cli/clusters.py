@@ -15,7 +15,7 @@ from marginalia.cli.arguments import (
     verb_parser,
     whole_number,
 )
-from marginalia.cli.output import check_writable, opened_target
+from marginalia.cli.output import check_output, opened_target
 from marginalia.cli.progress import Bar, Notes
 from marginalia.cli.reading import STDIN, must_exist
 from marginalia.cli.text import count
@@ -64,8 +64,7 @@ def run(args: argparse.Namespace) -> int:
 
     files = args.text or [STDIN]
     must_exist(files)
-    if args.output != STDIN:
-        check_writable(args.output, [path for path in files if path != STDIN])
+    check_output(args.output, args)
     notes, bar = Notes(sys.stderr, not args.quiet), Bar(sys.stderr, not args.quiet)
     text = _read(files, args, notes)
     with stopping() as stop:

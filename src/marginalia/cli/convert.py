@@ -7,7 +7,7 @@ import json
 import os
 
 from marginalia.cli.arguments import Verbs, verb_parser
-from marginalia.cli.output import check_writable
+from marginalia.cli.output import check_output
 from marginalia.cli.reading import must_exist
 from marginalia.cli.text import count, size
 
@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
     from marginalia.decode import convert
 
     must_exist([args.model])
-    check_writable(args.output, [args.model])
+    check_output(args.output, args, model=True)
     tagger = convert(args.model, scheme=args.scheme, columns=args.columns)
     tagger.save(args.output)
     saved = tagger.saved

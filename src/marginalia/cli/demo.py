@@ -10,7 +10,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, cast
 
 from marginalia.cli.arguments import Verbs, added_to, natural, verb_parser
-from marginalia.cli.output import check_writable
+from marginalia.cli.output import check_output
 from marginalia.cli.text import BLUE, BOLD, CYAN, DIM, GREEN, MAGENTA, RED, YELLOW, Paint
 from marginalia.cli.train import follow
 
@@ -55,7 +55,7 @@ def add_parser(verbs: Verbs) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run `marginalia demo`; its exit code."""
     if args.save:
-        check_writable(args.save)
+        check_output(args.save, args, model=True)
     with corpus_parts() as (train, dev, test):
         print("Learning to label recipe ingredients from a built-in corpus of our own.", flush=True)
         training = prepare(train, dev, args.seed)

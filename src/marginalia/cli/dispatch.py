@@ -18,7 +18,7 @@ def opened(verb: str, args: argparse.Namespace) -> tuple[Any, OutputKind[Any]]:
     model = load(args.model)
     if model.kind == "pipeline":
         raise UsageError(
-            f"{verb}: {args.model} is a pipeline of several models. It goes with parse, eval, explain, "
+            f"{verb}: {args.model} is a pipeline of several models. It goes with parse, eval, explain, fix, "
             "inspect, shrink, calibrate and train --start."
         )
     kind = kind_of(model.saved.structure)

@@ -250,7 +250,7 @@ def _check(args: argparse.Namespace) -> None:
     if args.reliability_plot:
         from marginalia.cli.plot import check_plot
 
-        check_plot(args.reliability_plot, [args.model, args.test])
+        check_plot(args.reliability_plot, args)
     if _of_treebanks(args):
         _check_treebanks(args)
     elif by_files and _same(args.gold, args.pred) and not args.label:

@@ -26,7 +26,7 @@ from marginalia.cli.dispatch import opened, pipeline_of
 from marginalia.cli.explain_words import add_words, check_no_words, explain_arc, explain_in_pipeline
 from marginalia.cli.hypotheses import add_hypotheses, with_hypotheses
 from marginalia.cli.layouts import input_layout, model_layout
-from marginalia.cli.output import check_writable, opened_target
+from marginalia.cli.output import check_output, opened_target
 from marginalia.cli.reading import READER_OPTIONS, must_exist
 from marginalia.cli.text import Paint
 from marginalia.errors import DataError
@@ -194,8 +194,8 @@ def _check(args: argparse.Namespace) -> None:
     if args.html is not None and args.json:
         raise UsageError("found --html and --json, expected one of them.")
     must_exist([path for path in (args.input, *args.training) if path is not None])
-    if args.html not in (None, "-"):
-        check_writable(args.html, [args.model, *args.training, *([args.input] if args.input else [])])
+    if args.html is not None:
+        check_output(args.html, args)
 
 
 def text_sentence(

@@ -8,7 +8,7 @@ import os
 
 from marginalia.cli.arguments import Verbs, verb_parser
 from marginalia.cli.dispatch import opened
-from marginalia.cli.output import check_writable
+from marginalia.cli.output import check_output
 from marginalia.cli.text import size
 from marginalia.corpus.streams import replacing
 
@@ -39,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
     """Run `marginalia export`; its exit code."""
     from marginalia.deploy import export
 
-    check_writable(args.output, [args.model])
+    check_output(args.output, args, stdout=False)
     model, _ = opened("export", args)
     text = export(model, args.to)
     with replacing(args.output) as stream:

@@ -20,10 +20,11 @@ from marginalia.cli.arguments import (
     natural,
     verb_parser,
 )
-from marginalia.cli.dispatch import opened
+from marginalia.cli.dispatch import opened, pipeline_of
 from marginalia.cli.explain import file_sentence, text_sentence
+from marginalia.cli.fix_report import correction_title, ending, report_lines
 from marginalia.cli.layouts import model_layout
-from marginalia.cli.output import check_writable
+from marginalia.cli.output import check_output
 from marginalia.cli.reading import must_exist, seekable
 from marginalia.cli.text import count
 from marginalia.errors import DataError
@@ -31,7 +32,7 @@ from marginalia.errors import DataError
 if TYPE_CHECKING:
     from marginalia.corpus.source import DataSource
     from marginalia.learn import CorrectionReport
-    from marginalia.model.corrections import Change, Correction
+    from marginalia.model.corrections import Correction
     from marginalia.trainable import ClassModel, Model
 
     AnyModel = Model | ClassModel
@@ -42,13 +43,15 @@ and keep it right in later corrections. TEXT is one sentence, --labels says what
 names a file of labelled examples, which shall all be right. The report says which weights changed,
 and which sentences of --check are labelled otherwise now. Without -o nothing is written: a trial.
 Every correction can be undone, the last one first, bit for bit. With --passes the examples are
-learned as in training instead: on and on from where the model stopped, without a promise."""
+learned as in training instead: on and on from where the model stopped, without a promise.
+Of a pipeline (train --task ud) the examples are sentences of CoNLL-U, right in tags, trees or both."""
 
 _EXAMPLES = """\
   marginalia fix model.mg "He/PRP reckons/VBZ so/RB" --labels "B-NP B-VP B-ADVP" --check dev.txt
   marginalia fix model.mg "He/PRP reckons/VBZ so/RB" --labels 3=B-ADVP -o model.mg
   marginalia fix model.mg --input corrected.txt -o model.mg
   marginalia fix model.mg --undo -o model.mg
+  marginalia fix en.mg --input right.conllu --sentence 2 -o en.mg
 """
 
 
@@ -64,6 +67,13 @@ def add_parser(verbs: Verbs) -> None:
     )
     parser.add_argument("--input", metavar="FILE", help="labelled examples (-: standard input)")
     parser.add_argument("--sentence", metavar="N", type=natural, help="only this one of the file, from 1 on")
+    parser.add_argument(
+        "--part",
+        metavar="NAME",
+        action="append",
+        help="pipelines: correct this part alone, tags or parser; may be repeated (default: all that the "
+        "sentences are right for)",
+    )
     parser.add_argument("-o", "--output", metavar="FILE", help="the model file to write (may be MODEL)")
     parser.add_argument("--check", metavar="FILE", help="labelled data: what of them is labelled otherwise?")
     parser.add_argument(
@@ -98,6 +108,14 @@ def run(args: argparse.Namespace) -> int:
     from marginalia.trainable import trainable
 
     _check(args)
+    if (pipeline := pipeline_of(args.model)) is not None:
+        from marginalia.cli.fix_pipeline import fix_pipeline
+        from marginalia.trainable_pipeline import PipelineModel
+
+        fix_pipeline(PipelineModel.of(pipeline), args)
+        return 0
+    if args.part:
+        raise UsageError("--part is for pipelines.")
     tagger = trainable(lambda: opened("fix", args)[0])()
     if args.log:
         _show_log(args, tagger.corrections)
@@ -111,7 +129,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _check(args: argparse.Namespace) -> None:
-    given = (args.text, args.input, args.labels, args.sentence, args.check, args.passes)
+    given = (args.text, args.input, args.labels, args.sentence, args.check, args.passes, args.part)
     if args.log or args.undo:
         if (args.log and args.undo) or any(option is not None for option in given):
             raise UsageError("--log and --undo stand alone: they take no examples.")
@@ -134,7 +152,7 @@ def _check(args: argparse.Namespace) -> None:
     files = [path for path in (args.input, args.check) if path is not None]
     must_exist(files)
     if args.output is not None:
-        check_writable(args.output, files)
+        check_output(args.output, args, model=True, may_replace=args.model)
 
 
 def _correct(args: argparse.Namespace, tagger: AnyModel) -> None:
@@ -209,9 +227,9 @@ def _undo(args: argparse.Namespace, tagger: AnyModel) -> None:
         undone = [correction.to_json() for correction in last]
         print(json.dumps({"model": args.model, "output": args.output, "undone": undone}, ensure_ascii=False))
         return
-    print(f"undone: {_title(last[0])}")
+    print(f"undone: {correction_title(last[0])}")
     print(f"{count(len(before.saved.corrections), 'correction')} left")
-    print(_ending(args, ""))
+    print(ending(args, ""))
 
 
 def _train(args: argparse.Namespace, tagger: AnyModel) -> int:
@@ -244,20 +262,9 @@ def _show_log(args: argparse.Namespace, corrections: Sequence[Correction]) -> No
         print(json.dumps({"model": args.model, "corrections": listed}, ensure_ascii=False))
         return
     for correction in corrections:
-        print(f"{correction.number}. {_title(correction)}")
+        print(f"{correction.number}. {correction_title(correction)}")
     if not corrections:
         print("no corrections")
-
-
-def _title(correction: Correction) -> str:
-    """A correction in a line."""
-    first, *more = correction.examples
-    rest = f" and {len(more)} more" if more else ""
-    changed = count(len(correction.changes), "weight")
-    pairs = zip(first.tokens, first.predicted, first.labels, strict=True)
-    mended = [f"{token} {old} -> {right}" for token, old, right in pairs if old != right]
-    shown = "; ".join(mended[:3]) + ("; …" if len(mended) > 3 else "")
-    return f"{_short(first.tokens)}{rest}: {shown or 'was right'} ({changed} changed)"
 
 
 def _show(args: argparse.Namespace, report: CorrectionReport, example: str) -> None:
@@ -266,53 +273,5 @@ def _show(args: argparse.Namespace, report: CorrectionReport, example: str) -> N
         told = {"model": args.model, "output": args.output} | report.to_json()
         print(json.dumps(told, ensure_ascii=False))
         return
-    print("\n".join(_lines(report, args.top, example)))
-    print(_ending(args, f". Undo: marginalia fix {args.output} --undo -o {args.output}"))
-
-
-def _lines(report: CorrectionReport, top: int, example: str) -> Iterator[str]:
-    wrong = [example for example in report.examples if example.predicted != example.labels]
-    for one in wrong[:top]:
-        rows = (one.tokens, one.predicted, one.labels)
-        width = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        for name, row in zip(("", "was", "now"), rows, strict=True):
-            cells = " ".join(f"{text:{size}}" for text, size in zip(row, width, strict=True))
-            yield f"{name:5}{cells}".rstrip()
-    if len(report.examples) > 1 or not wrong:
-        right = len(report.examples) - len(wrong)
-        yield f"{count(len(report.examples), 'example')}, {right} of them right before, all now"
-    if report.new_labels:
-        yield f"new labels: {' '.join(report.new_labels)}"
-    if report.replaced:
-        yield f"{count(report.replaced, 'earlier correction')} replaced"
-    new = f", {count(report.new_features, 'feature')} new" if report.new_features else ""
-    steps = count(report.updates, "step")
-    yield f"{count(len(report.changes), 'weight')} changed in {steps}{new}; lead {report.lead:.4g}"
-    yield from map(_change, report.changes[:top])
-    if report.checked:
-        yield from _flips(report, top, example)
-
-
-def _change(change: Change) -> str:
-    what = f"{change.kind} {change.feature}".rstrip()
-    return f"  {change.before:+9.4f} -> {change.after:+9.4f}  {what}  {' '.join(change.labels)}"
-
-
-def _flips(report: CorrectionReport, top: int, example: str) -> Iterator[str]:
-    kinds = ("broken", "mended", "changed")
-    counts = ", ".join(f"{len(report.flipped(kind))} {kind}" for kind in kinds)
-    yield f"checked {count(report.checked, example)}: {counts}"
-    for flip in sorted(report.flips, key=lambda flip: kinds.index(flip.kind))[:top]:
-        rows = zip(flip.tokens, flip.right, flip.before, flip.after, strict=True)
-        told = [f"{token} {old} -> {new} (right: {y})" for token, y, old, new in rows if old != new]
-        yield f"  {flip.kind} {flip.number}: {'; '.join(told[:3])}{'; …' if len(told) > 3 else ''}"
-
-
-def _ending(args: argparse.Namespace, more: str) -> str:
-    if args.output is None:
-        return "nothing was written: -o FILE writes the model"
-    return f"saved {args.output}{more}"
-
-
-def _short(tokens: Sequence[str], most: int = 8) -> str:
-    return " ".join(tokens[:most]) + (" …" if len(tokens) > most else "")
+    print("\n".join(report_lines(report, args.top, example)))
+    print(ending(args, f". Undo: marginalia fix {args.output} --undo -o {args.output}"))

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from marginalia.cli.arguments import UsageError, Verbs, natural, verb_parser
-from marginalia.cli.output import check_writable, opened_target
+from marginalia.cli.output import check_output, opened_target
 from marginalia.cli.progress import Notes
-from marginalia.cli.reading import STDIN, must_exist, seekable
+from marginalia.cli.reading import must_exist, seekable
 from marginalia.cli.text import BOLD, GREEN, RED, Paint, boosted, count, size
 from marginalia.config import suggestion
 from marginalia.errors import ModelError, SettingsError
@@ -135,14 +135,13 @@ def _exchange(args: argparse.Namespace) -> int:
     if (args.table is None) != (args.output is None) or (args.table is None) == (args.export is None):
         raise UsageError("expected --export FILE, or --import FILE with -o FILE.")
     if args.export is not None:
-        if args.export != STDIN:
-            check_writable(args.export, [args.model])
+        check_output(args.export, args)
         tagger = load(args.model)
         with opened_target(args.export) as target:
             tagger.export_weights(target)
         return 0
     must_exist([args.table])
-    check_writable(args.output, [args.table])
+    check_output(args.output, args, model=True, may_replace=args.model)
     before = load(args.model)
     tagger = before.with_weights(args.table)
     tagger.save(args.output)

@@ -18,7 +18,7 @@ from marginalia.cli.arguments import (
     whole_number,
 )
 from marginalia.cli.layouts import input_layout
-from marginalia.cli.output import check_writable
+from marginalia.cli.output import check_output
 from marginalia.cli.progress import Bar, Notes
 from marginalia.cli.reading import must_exist
 from marginalia.cli.text import count
@@ -82,7 +82,7 @@ def run(args: argparse.Namespace) -> int:
         expected = "lexicons to merge" if args.merge else "a model and text"
         raise UsageError(f"found {len(args.files)} files, expected {expected}.")
     must_exist(args.files if args.merge else args.files[1:])
-    check_writable(args.output, [*args.files, *args.first])
+    check_output(args.output, args, stdout=False)
     notes = Notes(sys.stderr, not args.quiet)
     lexicon, said, stopped = _merge(args, notes) if args.merge else _count(args)
     words = write_lexicon(args.output, lexicon, args.min_count)

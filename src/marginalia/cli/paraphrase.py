@@ -24,6 +24,7 @@ language are named en and ja."""
 _EXAMPLES = """\
   marginalia paraphrase --check my.rules
   marginalia paraphrase --try my.rules --text "It was a Honda that John sold."
+  marginalia paraphrase --explain by-passive --rules my.rules
   marginalia paraphrase --try en --text "The cat was chased by the dog."
 """
 
@@ -36,7 +37,11 @@ def add_parser(verbs: Verbs) -> None:
     what.add_argument(
         "--try", metavar="RULES", nargs="+", dest="try_", help="paraphrase --text by these rules"
     )
+    what.add_argument("--explain", metavar="RULE", help="show a rule of --rules as text, trees and operators")
     parser.add_argument("--text", metavar="TEXT", help="of --try; - is standard input")
+    parser.add_argument(
+        "--rules", metavar="RULES", nargs="+", default=["en"], help="of --explain (default: en)"
+    )
     parser.add_argument("--json", action="store_true", help="one JSON object instead of text")
     parser.set_defaults(run=run)
 
@@ -45,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
     """The verb."""
     if args.check:
         return check(args)
-    return try_rules(args)
+    return explain(args) if args.explain else try_rules(args)
 
 
 def _pipelines() -> Any:
@@ -92,6 +97,23 @@ def check(args: argparse.Namespace) -> int:
 
 def _indented(text: str) -> str:
     return "".join(f"  {line}\n" for line in text.splitlines())
+
+
+def explain(args: argparse.Namespace) -> int:
+    """`--explain`."""
+    from marginalia.assist.paraphrase.explaining import explained
+
+    pipelines = _pipelines()
+    rules = _rules(args.rules, pipelines)
+    languages = {family.name: file.language for file in rules.files for family in file.families}
+    named = [rule for rule in rules.rules if args.explain in (rule.name, rule.family)]
+    if not named:
+        known = ", ".join(sorted(rule.name for rule in rules.rules)) or "none are there"
+        raise UsageError(f"--explain: found '{args.explain}', expected a rule or a family of {known}.")
+    for rule in named:
+        language = languages[rule.family]
+        print(explained(rule, language, pipelines(language) if rule.source.layer == "rule" else None))
+    return OK
 
 
 def try_rules(args: argparse.Namespace) -> int:

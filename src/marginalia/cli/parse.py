@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from marginalia.cli.arguments import UsageError, Verbs, add_threads, added_to, at_least_one, verb_parser
-from marginalia.cli.output import check_writable, opened_target
+from marginalia.cli.output import check_output, opened_target
 from marginalia.cli.reading import STDIN, must_exist
 from marginalia.corpus.streams import partial_name
 from marginalia.errors import ModelError
@@ -64,9 +64,9 @@ def run(args: argparse.Namespace) -> int:
     inputs = args.input or [STDIN]
     _check(args)
     must_exist([] if args.text is not None else inputs)
+    check_output(args.output, args)
     if args.output != STDIN:
-        check_writable(args.output, [args.model, *inputs])
-        check_writable(partial_name(args.output), [args.model, *inputs])
+        check_output(partial_name(args.output), args)
     pipeline = load_pipeline(args.model)
     with opened_target(args.output, keep_partial=True) as target:
         for piece in pieces(args, pipeline, inputs):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
 import importlib.util
 import os
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from marginalia.cli.arguments import UsageError
-from marginalia.cli.output import check_writable
+from marginalia.cli.output import check_output
 from marginalia.corpus.streams import replacing
 from marginalia.errors import MissingExtra
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 _SUFFIXES = (".svg", ".png")
 
 
-def check_plot(path: str, inputs: Iterable[str]) -> None:
+def check_plot(path: str, args: argparse.Namespace) -> None:
     """An error, before any work is done, if no picture could be written there."""
     if os.path.splitext(path)[1].lower() not in _SUFFIXES:
         raise UsageError(f"--reliability-plot: found {path!r}, expected a name that ends in .svg or .png.")
     if importlib.util.find_spec("matplotlib") is None:
         raise MissingExtra("--reliability-plot", "matplotlib", "plot")
-    check_writable(path, inputs)
+    check_output(path, args, stdout=False)
 
 
 def plot_reliability(reliabilities: dict[str, Reliability], path: str, title: str) -> None:

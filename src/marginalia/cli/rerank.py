@@ -20,7 +20,7 @@ from marginalia.cli.arguments import (
     verb_parser,
     whole_number,
 )
-from marginalia.cli.output import check_writable
+from marginalia.cli.output import check_output
 from marginalia.cli.progress import Bar, Notes
 from marginalia.cli.reading import must_exist
 from marginalia.cli.text import count, seconds, size
@@ -117,7 +117,7 @@ def run(args: argparse.Namespace) -> int:
 
     dev = args.dev or []
     must_exist([*args.data, *dev, args.base])
-    check_writable(args.output, [*args.data, *dev, args.base])
+    check_output(args.output, args, model=True)
     base = load(args.base)
     way = (OfLocalFeatures if args.learner == RETRAINING else OfCandidates)(args, base)
     options = way.options()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from marginalia.cli.arguments import Verbs, add_reading, add_threads, verb_parser
 from marginalia.cli.dispatch import opened, pipeline_of
 from marginalia.cli.layouts import model_layout
-from marginalia.cli.output import check_writable
+from marginalia.cli.output import check_output
 from marginalia.cli.progress import Notes
 from marginalia.cli.reading import must_exist, seekable
 from marginalia.cli.text import size
@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
 
     target = size_in_bytes(args.target)
     must_exist([args.dev] if args.dev else [])
-    check_writable(args.output, [args.dev] if args.dev else [])
+    check_output(args.output, args, model=True, may_replace=args.model)
     if (pipeline := pipeline_of(args.model)) is not None:
         return _shrink_pipeline(pipeline, target, args)
     tagger, _ = opened("shrink", args)

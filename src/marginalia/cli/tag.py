@@ -25,7 +25,7 @@ from marginalia.cli.dictionaries import add_dictionary, reloading, with_dictiona
 from marginalia.cli.dispatch import opened
 from marginalia.cli.hypotheses import add_hypotheses, with_hypotheses
 from marginalia.cli.layouts import input_layout, kept_layout, written_layout
-from marginalia.cli.output import check_writable, opened_target
+from marginalia.cli.output import check_output, opened_target
 from marginalia.cli.progress import Bar
 from marginalia.cli.reading import STDIN, must_exist
 from marginalia.cli.text import size
@@ -103,9 +103,9 @@ def add_parser(verbs: Verbs) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run `marginalia tag`; its exit code."""
     must_exist([args.input])
+    check_output(args.output, args)
     if args.output != STDIN:
-        check_writable(args.output, [args.model])
-        check_writable(partial_name(args.output), [args.model, args.input])
+        check_output(partial_name(args.output), args)
     tagger, _ = opened("tag", args)
     tagger = with_hypotheses(tagger, args)
     layout = input_layout(tagger.saved, args, args.input)

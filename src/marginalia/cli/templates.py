@@ -21,7 +21,7 @@ from marginalia.cli.arguments import (
     percentage,
     verb_parser,
 )
-from marginalia.cli.output import check_writable, opened_target
+from marginalia.cli.output import check_output, opened_target
 from marginalia.cli.plan import make_plan
 from marginalia.cli.progress import Notes
 from marginalia.cli.reading import STDIN, must_exist, seekable
@@ -108,8 +108,7 @@ def _loaded(args: argparse.Namespace) -> SavedModel:
     if args.data:
         raise UsageError("found data and a model: expected DATA with --from rules, or --from MODEL alone.")
     must_exist([args.source])
-    if args.output != STDIN:
-        check_writable(args.output, [args.source])
+    check_output(args.output, args)
     saved: SavedModel = load(args.source).saved
     return saved
 
@@ -124,10 +123,7 @@ def _learned(args: argparse.Namespace) -> tuple[SavedModel, bool]:
         raise UsageError("--task ud trains a pipeline: expected a task of one model.")
     plan.settings.setdefault("rules", _RULES)
     must_exist([*plan.train, *plan.dev])
-    if args.output != STDIN:
-        inputs = [*plan.train, *plan.dev, *args.data, *plan.lists.values(), *plan.clusters.values()]
-        inputs += [*plan.lexicons.values(), *([plan.features] if plan.features else [])]
-        check_writable(args.output, inputs)
+    check_output(args.output, args, plan)
     with seekable([*plan.train, *plan.dev]) as paths:
         say = Notes(sys.stderr, not args.quiet).say
         training = prepare(plan, paths[: len(plan.train)], paths[len(plan.train) :], say)

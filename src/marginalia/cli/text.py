@@ -9,12 +9,16 @@ RED, GREEN, YELLOW, BLUE, MAGENTA, CYAN = "31", "32", "33", "34", "35", "36"
 BOLD, DIM = "1", "2"
 
 
+def wants_colours(stream: TextIO) -> bool:
+    """Whether a stream is a terminal that wants colours (NO_COLOR, TERM=dumb)."""
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
 class Paint:
-    """Colours text if the stream is a terminal that wants it (NO_COLOR, `--no-color`, TERM=dumb)."""
+    """Colours text if the stream is a terminal that wants it, and nobody said `--no-color`."""
 
     def __init__(self, stream: TextIO, wanted: bool = True) -> None:
-        no = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
-        self.on = wanted and not no and stream.isatty()
+        self.on = wanted and wants_colours(stream)
 
     def __call__(self, text: str, *codes: str) -> str:
         return f"\x1b[{';'.join(codes)}m{text}\x1b[0m" if self.on and codes else text

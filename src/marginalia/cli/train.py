@@ -24,12 +24,12 @@ from marginalia.cli.arguments import (
     probability,
     verb_parser,
 )
-from marginalia.cli.output import check_writable
-from marginalia.cli.plan import Plan, costs_file, make_plan
+from marginalia.cli.output import check_output
+from marginalia.cli.plan import Plan, make_plan
 from marginalia.cli.progress import Notes, TrainingProgress
 from marginalia.cli.reading import must_exist, seekable
 from marginalia.cli.text import count, seconds, size
-from marginalia.interrupts import stopping
+from marginalia.interrupts import stopping, uninterrupted
 
 if TYPE_CHECKING:
     from marginalia.decode import TrainedModel
@@ -169,27 +169,20 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError("--part, --spaces and --add are for --task ud.")
     _check_unlabelled(plan)
     must_exist([*plan.train, *plan.dev, *plan.also_unlabelled])
-    inputs = [*plan.train, *plan.dev, *args.data, *plan.dictionary, *plan.also_unlabelled]
-    inputs += [*plan.lists.values(), *plan.clusters.values(), *plan.lexicons.values()]
-    more = (
-        plan.features,
-        plan.sample_weights,
-        costs_file(plan.settings),
-        plan.global_features,
-        plan.lowercase,
-    )
-    inputs += [path for path in more if path]
-    check_writable(plan.output, inputs)
+    check_output(plan.output, args, plan, model=True, may_replace=plan.start)
     if plan.added:
-        check_writable(plan.added, [*inputs, plan.output])
+        check_output(plan.added, args, plan, stdout=False)
+        if os.path.realpath(plan.added) == os.path.realpath(plan.output):
+            raise UsageError("--added and --output name the same file.")
     ends = len(plan.train), len(plan.train) + len(plan.dev)
     with seekable([*plan.train, *plan.dev, *plan.also_unlabelled]) as paths:
         say = Notes(sys.stderr, not args.quiet).say
         plan = replace(plan, also_unlabelled=paths[ends[1] :])
         training = prepare(plan, paths[: ends[0]], paths[ends[0] : ends[1]], say)
         interrupted = follow(training, args.quiet)
-    model = training.model()
-    model.save(plan.output)
+    with uninterrupted():
+        model = training.model()
+        model.save(plan.output)
     if plan.added:
         from marginalia.learn.self_training import write_added
 

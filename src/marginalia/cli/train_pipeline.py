@@ -9,11 +9,11 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from marginalia.cli.arguments import INTERRUPTED, OK, UsageError
-from marginalia.cli.output import check_writable
+from marginalia.cli.output import check_output
 from marginalia.cli.progress import Notes, TrainingProgress
 from marginalia.cli.reading import must_exist, seekable
 from marginalia.cli.text import count, seconds, size
-from marginalia.interrupts import stopping
+from marginalia.interrupts import stopping, uninterrupted
 
 if TYPE_CHECKING:
     from marginalia.cli.plan import Plan
@@ -27,7 +27,7 @@ def run(args: argparse.Namespace, plan: Plan) -> int:
     """Train a pipeline as planned; its exit code."""
     _check(plan)
     must_exist([*plan.train, *plan.dev])
-    check_writable(plan.output, [*plan.train, *plan.dev, *args.data])
+    check_output(plan.output, args, plan, model=True, may_replace=plan.start)
     notes = Notes(sys.stderr, not args.quiet)
     with seekable([*plan.train, *plan.dev]) as paths, stopping() as stop:
         training = prepare(plan, args, paths[: len(plan.train)], paths[len(plan.train) :], stop)
@@ -35,10 +35,11 @@ def run(args: argparse.Namespace, plan: Plan) -> int:
             notes.say(f"note: {note}")
         follow(training, args.quiet)
         interrupted = stop()
-    bundle = training.bundle()
     if interrupted:
         Notes(sys.stderr).say("marginalia: interrupted; the parts that are done are kept")
-    bundle.save(plan.output)
+    with uninterrupted():
+        bundle = training.bundle()
+        bundle.save(plan.output)
     show = _json if args.json else _text
     show(training, bundle, plan.output, interrupted)
     return INTERRUPTED if interrupted else OK

@@ -12,6 +12,7 @@ from typing import IO, BinaryIO, cast
 
 from ..errors import DataError, Interrupted
 from ..interrupts import uninterrupted
+from .temporary import beside
 
 Source = str | os.PathLike[str] | IO[bytes] | IO[str]
 Target = Source
@@ -138,28 +139,23 @@ def replacing(path: str, keep_partial: bool = False) -> Iterator[BinaryIO]:
 
 
 def _beside(target: str, path: str, keep_partial: bool) -> Iterator[BinaryIO]:
-    folder, name = os.path.split(target)
-    temporary = os.path.join(folder, f".{name}.{os.getpid()}.{os.urandom(4).hex()}")
-    written = 0
-    try:
-        with open(temporary, "xb") as stream:
-            if os.path.exists(target):
-                os.chmod(temporary, os.stat(target).st_mode & 0o777)
-            packed = _packed(stream, path)
+    with beside(target) as (stream, temporary):
+        written = 0
+        packed = _packed(stream, path)
+        try:
             try:
                 yield packed
             finally:
                 with uninterrupted():
                     written = packed.tell()
-                    packed.close()
-        os.replace(temporary, target)
-    except KeyboardInterrupt:
-        if keep_partial and written:
-            _keep(temporary, partial_name(target))
-        raise
-    finally:
-        with suppress(FileNotFoundError):  # it was renamed, or could not be made
-            os.unlink(temporary)
+                    if packed is not stream:
+                        packed.close()
+                    stream.flush()
+            os.replace(temporary, target)
+        except KeyboardInterrupt:
+            if keep_partial and written:
+                _keep(temporary, partial_name(target))
+            raise
 
 
 def _keep(temporary: str, kept: str) -> None:

@@ -144,9 +144,10 @@ class TrainedModel:
         return self.saved if self._dictionaries.hard is None else self._dictionaries.model()
 
     @classmethod
-    def load(cls: type[Own], path: str | os.PathLike[str]) -> Own:
-        """The model of a file; a ModelError says why if it cannot be one, or not one of this kind."""
-        saved = file.load(path)
+    def load(cls: type[Own], path: str | os.PathLike[str], *, map: bool = False) -> Own:
+        """The model of a file; a ModelError says why if it cannot be one, or not one of this kind. `map` is
+        for files that nobody changes: see `marginalia.load`."""
+        saved = file.load(path, map=map)
         try:
             return cls(saved)
         except ModelError as error:

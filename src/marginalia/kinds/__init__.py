@@ -29,11 +29,13 @@ def model_of(saved: SavedModel) -> Any:
     return kind_of(saved.structure).model(saved)
 
 
-def load(path: str | os.PathLike[str]) -> Any:
+def load(path: str | os.PathLike[str], *, map: bool = False) -> Any:
     """The model of a file, or the built-in one of this name; a ModelError says why if it cannot be one. Of a
-    bundle it is a `Pipeline`."""
+    bundle it is a `Pipeline`. What happens to the file afterwards does not matter to the model, unless it was
+    asked to `map` the file: then its weights are paged in as they are used, by all processes together, and
+    nobody may write to or truncate the file meanwhile (to replace it by renaming another one is fine)."""
     found = model_path(path)
-    opened = file.open_file(found)
+    opened = file.open_file(found, map=map)
     try:
         if opened.is_bundle:
             from marginalia.decode.pipeline import Pipeline  # most models are none

@@ -28,7 +28,7 @@ from marginalia.learn.preparing import PreparedFeatures, prepare
 from marginalia.learn.recipe import Recipe, on_same_data, stored_recipe
 from marginalia.learn.training import Training
 from marginalia.model import SavedModel
-from marginalia.model.container import checksum, container, mapped, read_arrays, read_header, write_file
+from marginalia.model.container import checksum, container, file_bytes, read_arrays, read_header, write_file
 from marginalia.model.provenance import Arrays
 from marginalia.model.word_tables import tables_in
 
@@ -226,7 +226,7 @@ class HypothesisCache:
         if not os.path.exists(self.path(fold)):
             return None
         with suppress(ModelError):
-            metadata, header, body = read_header(mapped(self.path(fold)))
+            metadata, header, body = read_header(file_bytes(self.path(fold)))
             if metadata.get("format") == _FORMAT and metadata.get("of") == self._of(fold):
                 arrays = read_arrays(header, body)
                 if metadata.get("checksum") == checksum(self._of(fold), arrays):

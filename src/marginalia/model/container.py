@@ -1,8 +1,9 @@
 """Arrays with metadata in one file: the safetensors container, written and read by ourselves, because its
 library has no fixed order of metadata, and equal contents must have equal bytes.
 
-Reading maps a file into memory and trusts nothing: what is truncated, damaged or foreign is a ModelError with
-the reason. Writing goes beside the old file and renames, so that a failure leaves it whole.
+Reading makes a private copy, so that nothing that happens to the file afterwards can reach a model in use,
+and trusts nothing: what is truncated, damaged or foreign is a ModelError with the reason. Writing goes beside
+the old file and renames, so that a failure leaves it whole.
 """
 
 from __future__ import annotations
@@ -12,11 +13,13 @@ import hashlib
 import json
 import mmap
 import os
-from collections.abc import Iterable, Mapping
-from typing import Any
+import stat
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, BinaryIO, cast
 
 import numpy as np
 
+from marginalia.corpus.temporary import beside
 from marginalia.errors import ModelError
 from marginalia.model.provenance import Arrays
 
@@ -53,20 +56,14 @@ def container(arrays: Arrays, metadata: Mapping[str, str]) -> list[bytes | memor
 def write_file(path: str | os.PathLike[str], parts: Iterable[bytes | memoryview]) -> None:
     """Write a file of these parts, all of it or nothing."""
     target = _target(path)
-    temporary = os.path.join(os.path.dirname(target), f".mg-{os.urandom(8).hex()}")
     try:
-        with open(temporary, "xb") as file:
-            if os.path.exists(target):
-                os.chmod(temporary, os.stat(target).st_mode & 0o777)
+        with beside(target) as (file, temporary):
             file.writelines(parts)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(temporary, target)
+            os.replace(temporary, target)
     except OSError as error:
         raise ModelError(f"{path}: cannot write the model: {error.strerror or error}.") from error
-    finally:
-        with contextlib.suppress(OSError):  # it was renamed, or could not be made
-            os.unlink(temporary)
 
 
 def _target(path: str | os.PathLike[str]) -> str:
@@ -80,13 +77,38 @@ def _target(path: str | os.PathLike[str]) -> str:
     return target
 
 
-def mapped(path: str | os.PathLike[str]) -> memoryview:
-    """The bytes of a file, paged in as they are used."""
-    try:
-        with open(path, "rb") as file:
-            if os.fstat(file.fileno()).st_size == 0:
-                raise ModelError(f"{path}: not a model: the file is empty.")
+def file_bytes(path: str | os.PathLike[str], *, map: bool = False) -> memoryview:
+    """The bytes of a file: a copy, or with `map` the file's own pages, read as they are used, which is only
+    for files that nobody writes to or truncates as long as the bytes are in use."""
+    with _opened(path) as file:
+        before = os.fstat(file.fileno())
+        if stat.S_ISREG(before.st_mode) and before.st_size == 0:
+            raise ModelError(f"{path}: not a model: the file is empty.")
+        if map:
             return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+        view = memoryview(file.read())
+        after = os.fstat(file.fileno())
+        if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
+            raise ModelError(f"{path}: the file was changed while it was read: load it again.")
+        return view
+
+
+def file_header(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """The metadata of a file, without its arrays."""
+    with _opened(path) as file:
+        begin = file.read(8)
+        view = memoryview(begin + file.read(min(int.from_bytes(begin, "little"), _MOST_HEADER)))
+    try:
+        return read_header(view)[0]
+    except ModelError as error:
+        raise ModelError(f"{path}: {error}") from None
+
+
+@contextlib.contextmanager
+def _opened(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    try:
+        with open(path, "rb", buffering=0) as file:
+            yield cast(BinaryIO, file)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise ModelError(f"{path}: cannot read the model: {reason}.") from error

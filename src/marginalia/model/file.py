@@ -12,7 +12,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from marginalia.errors import ModelError
-from marginalia.model.container import checksum, container, mapped, read_arrays, read_header, write_file
+from marginalia.model.container import (
+    checksum,
+    container,
+    file_bytes,
+    file_header,
+    read_arrays,
+    read_header,
+    write_file,
+)
 from marginalia.model.packing import packed_arrays, unpacked_arrays
 from marginalia.model.provenance import Arrays
 from marginalia.model.rules_part import has_rules
@@ -78,9 +86,9 @@ class Opened(NamedTuple):
         return self.version in _BUNDLES
 
 
-def load(path: str | os.PathLike[str]) -> SavedModel:
-    """Read a model file; its arrays stay in the file and are paged in as they are used."""
-    view = mapped(path)
+def load(path: str | os.PathLike[str], *, map: bool = False) -> SavedModel:
+    """Read a model file (`map`: see `file_bytes`)."""
+    view = file_bytes(path, map=map)
     try:
         return from_bytes(view)
     except ModelError as error:
@@ -108,9 +116,9 @@ def loaded_model(metadata: dict[str, Any], arrays: Arrays) -> SavedModel:
     return SavedModel.from_metadata(metadata, arrays)
 
 
-def open_file(path: str | os.PathLike[str]) -> Opened:
-    """Read a file of one model or a bundle of them."""
-    view = mapped(path)
+def open_file(path: str | os.PathLike[str], *, map: bool = False) -> Opened:
+    """Read a file of one model or a bundle of them (`map`: see `file_bytes`)."""
+    view = file_bytes(path, map=map)
     try:
         return open_bytes(view)
     except ModelError as error:
@@ -119,8 +127,7 @@ def open_file(path: str | os.PathLike[str]) -> Opened:
 
 def is_bundle(path: str | os.PathLike[str]) -> bool:
     """Whether a file is a bundle, by its header alone."""
-    metadata, _, _ = read_header(mapped(path))
-    return metadata.get("format_version") in [str(version) for version in _BUNDLES]
+    return file_header(path).get("format_version") in [str(version) for version in _BUNDLES]
 
 
 def open_bytes(data: bytes | memoryview) -> Opened:

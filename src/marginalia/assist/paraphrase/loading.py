@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 SHIPPED = Path(__file__).resolve().parent.parent.parent / "data" / "assist"
 COMPILED = "compiled.tsv"
-"""Rules as text that ship, as trees: a line each of a hash of the text, the left and the right side."""
+"""Rules as text that ship, as trees: a line each of a hash of the text, the name, the left and right side."""
 
 
 def rule_paths(source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> list[Path]:
@@ -103,7 +103,23 @@ def compiled_rules(language: str) -> Mapping[str, tuple[str, str]]:
     if not path.exists():
         return {}
     rows = (line.split("\t") for line in path.read_text(encoding="utf-8").splitlines() if line[:1] != "#")
-    return {row[0]: (row[1], row[2]) for row in rows}
+    return {row[0]: (row[2], row[3]) for row in rows}
+
+
+def compile_text(files: Sequence[RuleFile], pipeline: Pipeline) -> str:
+    """The compiled file of rules of one language: all their rules as text, parsed anew."""
+    waiting = Simplified(files[0].language)
+    for source in (rule for file in files for family in file.families for rule in family.rules):
+        if source.layer == "rule":
+            waiting.add(source)
+    rows = sorted(
+        (hashed(source), source.name, str(left), " || ".join(map(str, right)))
+        for source, left, right in waiting.compiled(pipeline)
+    )
+    heading = (
+        "# Rules as text, compiled to trees by tools/compile_rules.py: hash, name, left and right side\n"
+    )
+    return heading + "".join("\t".join(row) + "\n" for row in dict.fromkeys(rows))
 
 
 def _read_sides(left: str, right: str) -> tuple[PatternText, tuple[Target, ...]]:

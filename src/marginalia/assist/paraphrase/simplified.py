@@ -76,6 +76,23 @@ class Simplified:
         return [(rule, *_compiled(left, right, trees)) for rule, left, right in self._rules]
 
 
+def template_trees(rule: RuleSource, language: str, pipeline: Pipeline) -> list[Tree]:
+    """The sentences that are parsed for a rule, with its variables in the place of their words."""
+    reader = Simplified(language)
+    reader.add(rule)
+    _, left, right = reader._rules[0]
+    trees = []
+    for side in (left[0][0], *right):
+        tree = Tree.of(pipeline.parse(side.text).sentences[0], language)
+        start = 0
+        for node in tree:
+            item = next((one for one in side.items if one.span[0] <= start < one.span[1]), None)
+            start += len(node.form) + len(node.space_after)
+            node.form += f" = {item.name}" if item is not None and item.name else ""
+        trees.append(tree)
+    return trees
+
+
 def _compiled(
     left: Sequence[list[Side]], right: list[Side], trees: Mapping[int, Tree | None]
 ) -> tuple[PatternText, tuple[Target, ...]]:

@@ -140,7 +140,7 @@ class Pipeline:
         return cls(Bundle.from_bytes(data))
 
     def __reduce__(self) -> tuple[Callable[..., Pipeline], tuple[Any, ...]]:
-        return Pipeline.from_bytes, (self.to_bytes(),)
+        return type(self).from_bytes, (self.to_bytes(),)
 
     def _documents(self, texts: list[str], confidence: bool) -> list[ParsedDocument]:
         """Small texts at once: all of them together are one batch for each part."""
