@@ -295,7 +295,7 @@ def test_the_page_of_a_verb_has_its_options(verb: str) -> None:
 
 @pytest.mark.parametrize("page", [page for page in PAGES if page != "docs/benchmarks.md"])
 def test_no_page_names_an_unknown_option(page: str) -> None:
-    known = {"--help", "--version"}.union(*(options_of(verb) for verb in VERBS))
+    known = {"--help", "--version", "--debug"}.union(*(options_of(verb) for verb in VERBS))
     assert set(re.findall(r"(?<![\w-])--[a-z][\w-]*", text_of(page))) <= known
 
 

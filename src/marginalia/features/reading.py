@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from marginalia import _core
 from marginalia.errors import SettingsError
 
-FARTHEST_FOREIGN = 1000
+FARTHEST_IMPORTED = 1000
 """Tokens that templates of other programs may look away, which set no limit themselves."""
 
 
@@ -96,9 +96,9 @@ class Columns:
 
 def check_offset(offset: int, line: Line, at: int) -> None:
     """An error at this place if a template of another program looks too far away."""
-    if abs(offset) > FARTHEST_FOREIGN:
+    if abs(offset) > FARTHEST_IMPORTED:
         raise line.error(
-            at, f"found the offset {offset}, expected one from {-FARTHEST_FOREIGN} to {FARTHEST_FOREIGN}."
+            at, f"found the offset {offset}, expected one from {-FARTHEST_IMPORTED} to {FARTHEST_IMPORTED}."
         )
 
 
