@@ -233,9 +233,20 @@ def test_tasks_choose_the_structure_that_goes_with_the_learner(folder: Path) -> 
     recipe = make_recipe("segmentation-tags", learner="crf")
     assert (recipe.structure, recipe.features) == ("chain", "characters")
     assert make_recipe("segmentation", structure="segments").features == "segments-rich"
+
     model = mg.train(folder / "tagged.txt", task="segmentation-tags", passes=2)
     assert (model.saved.structure, model.saved.options) == ("words", {"tag_separator": "/"})
     assert set(model.tag(list(TEXT)).labels) <= {f"{p}-{t}" for p in "BMES" for t in "nvrup"}
+
+
+def test_words_without_tags_need_fewer_states() -> None:
+    def beam(task: str, **more: object) -> object:
+        return make_recipe(task, **more).settings.structure.to_json().get("word-beam")
+
+    assert beam("segmentation") == 4
+    assert beam("segmentation", settings={"word-beam": 6}) == 6
+    assert beam("segmentation", structure="chain") is None
+    assert beam("segmentation-tags") == 8
 
 
 def test_spans_of_json_lines_are_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
