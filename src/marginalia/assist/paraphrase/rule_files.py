@@ -227,7 +227,8 @@ class _Reader:
         """The text with macros in it replaced; `[@name]` is a list."""
 
         def body(match: re.Match[str]) -> str:
-            if text[: match.start()].rstrip().endswith(("[", ",", "!")):
+            before = text[: match.start()]
+            if before.count("[") > before.count("]"):  # the name of a list
                 return match[0]
             if match[1] not in self.file.macros:
                 known = ", ".join(sorted(self.file.macros)) or "none are there"
