@@ -1,4 +1,4 @@
-"""What rules leave on the surface of English is mended: commas, full stops, lemmas that the parser got wrong."""
+"""What rules leave on the surface of English is mended: commas, full stops, wrong lemmas of the parser."""
 
 from __future__ import annotations
 

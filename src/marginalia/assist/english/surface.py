@@ -169,7 +169,7 @@ def _is_wrong(node: Node, before: Node | None, after: Node | None) -> bool:
 
 
 def _after_new_link(node: Node, before: Node | None) -> bool:
-    """Whether a comma of the text stands behind a conjunction that a rule put before a clause: But, it rained."""
+    """Whether a comma of the text stands behind a conjunction that a rule put there: But, it rained."""
     return before is not None and before.index == 0 and before.origin is None is not node.origin
 
 
