@@ -48,7 +48,7 @@ class FeatureSet:
             value = MEASURES[measure](outline) + 1e-9
             found.update(name for limit, name in thresholds if value >= limit)
         for name, pattern in self._patterns:
-            if name not in found and pattern.found_in(tree):
+            if name not in found and pattern.occurs_in(tree):
                 found.add(name)
         return frozenset(found)
 
