@@ -33,7 +33,8 @@ def test_sari_sums_counts_over_sentences_first() -> None:
 
 
 def test_bleu_by_hand() -> None:
-    assert bleu(["a b c d e"], [["a b c d f"]]) == pytest.approx(100 * (4 / 5 * 3 / 4 * 2 / 3 * 1 / 2) ** 0.25)
+    expected = 100 * (4 / 5 * 3 / 4 * 2 / 3 * 1 / 2) ** 0.25
+    assert bleu(["a b c d e"], [["a b c d f"]]) == pytest.approx(expected)
     assert bleu(["a b c d"], [["a b c d e", "a b c d e f"]]) == pytest.approx(100 * math.exp(-1 / 4))
     assert bleu(["a b c d e"], [["x a b c d e", "a b c d"]]) == pytest.approx(100.0)  # as near: the shorter
     assert bleu(["a b c"], [["a b c"]]) == 0.0  # no four words

@@ -1,7 +1,7 @@
-"""How well sentences are simplified, against references: SARI (Xu et al. 2016) and BLEU (Papineni et al. 2002).
+"""How well sentences are simplified, against references: SARI (Xu et al. 2016), BLEU (Papineni et al. 2002).
 
-Both are of whole files: counts are summed over sentences first, as in the figures that are published on ASSET;
-so is the part of deletion an F1, where the paper has a precision. Text is lower case and cut into tokens as the
+Both are of whole files: counts are summed over sentences first, as in figures that are published on ASSET; so
+is the part of deletion an F1, where the paper has a precision. Text is lower case and cut into tokens as the
 NIST's script does (13a), so that figures compare with published ones.
 """
 
