@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from marginalia.assist.paraphrase.lexer import Place
 from marginalia.assist.paraphrase.node_tests import Lexicons, NodeTest, accepted, getter, node_test
@@ -42,6 +43,17 @@ class _Block:
         yield self
         for step in self.required:
             yield from step.block.parts()
+
+    @cached_property
+    def steps(self) -> tuple[list[_Step], list[_Step], list[_Step], list[_Step]]:
+        """All arcs of its parts: those required, optional, repeated and absent."""
+        parts = list(self.parts())
+        return (
+            [step for part in parts for step in part.required],
+            [step for part in parts for step in part.optional],
+            [step for part in parts for step in part.repeated],
+            [step for part in parts for step in part.absent],
+        )
 
 
 class _Compiler:
@@ -113,12 +125,11 @@ def _solve(block: _Block, node: Node, bound: Bound) -> Iterator[Bound]:
     if not block.required and not block.optional and not block.repeated and not block.absent:
         yield start
         return
-    parts = list(block.parts())
-    steps = [step for part in parts for step in part.required]
-    for core in _required(steps, 0, start):
-        for full in _optional([step for part in parts for step in part.optional], 0, core):
-            whole = _repeated([step for part in parts for step in part.repeated], full)
-            if whole is not None and not any(_exists(step, whole) for part in parts for step in part.absent):
+    required, optional, repeated, absent = block.steps
+    for core in _required(required, 0, start):
+        for full in _optional(optional, 0, core):
+            whole = _repeated(repeated, full)
+            if whole is not None and not any(_exists(step, whole) for step in absent):
                 yield whole
 
 
