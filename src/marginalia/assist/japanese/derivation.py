@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def derive(node: Node) -> None:
-    """Make of a verb what its new features ask for: `Mood=Pot` its potential, `VerbForm` of a noun its verb."""
+    """Make of a word what new features ask for: `Mood=Pot` the potential of a verb, `VerbForm` a noun's verb."""
     if node.feats.pop("Mood", "") == "Pot":
         node.lemma = potential(node.lemma) or node.lemma
     elif node.upos == "NOUN" and node.feats.pop("VerbForm", ""):
