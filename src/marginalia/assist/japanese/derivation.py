@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def derive(node: Node) -> None:
-    """Make of a word what new features ask for: `Mood=Pot` the potential of a verb, `VerbForm` a noun's verb."""
+    """Make of a word what new features ask for: `Mood=Pot` a potential, `VerbForm` the verb of a noun."""
     if node.feats.pop("Mood", "") == "Pot":
         node.lemma = potential(node.lemma) or node.lemma
     elif node.upos == "NOUN" and node.feats.pop("VerbForm", ""):
