@@ -60,7 +60,7 @@ def transfer(
     places = Places(matched, tree.language == "ja")
     _check_dropped(work, matched, top, targets)
     roots = _build(work, top, targets, places)
-    _hand_over(work, top, roots[0], matched, places)
+    _hand_over(work, top, roots, matched, places)
     _move(work, targets)
     _drop(work, matched)
     _arrange(work, targets, roots, places)
@@ -228,13 +228,15 @@ def _phrase(copy: Node) -> list[Node]:
     return sorted(found, key=lambda node: node.index)
 
 
-def _hand_over(work: _Work, top: Node, root: Node, matched: list[Node], places: Places) -> None:
+def _hand_over(work: _Work, top: Node, roots: list[Node], matched: list[Node], places: Places) -> None:
     """What hangs on the old top and is of the sentence, or has lost its word, hangs on the new one."""
+    root = roots[0]
     if root is top:
         return
     inside = {id(node) for node in matched}
     own = {id(n) for nodes in work.nodes.values() for n in nodes}
     dropped = id(top) not in work.kept
+    later = any(top is one for one in roots)
 
     def moves(node: Node) -> bool:
         if id(node) in inside or id(node) in own:
@@ -242,6 +244,8 @@ def _hand_over(work: _Work, top: Node, root: Node, matched: list[Node], places: 
         if dropped:
             return True
         outside = places.outside(node)
+        if later:  # what stands before the first sentence now leads it
+            return outside and node.index < root.index
         return outside and (node.relation in _OF_THE_SENTENCE or top.upos not in ("VERB", "AUX"))
 
     work.tree.move_daughters(top, root, moves)
