@@ -3,7 +3,6 @@
 | what | where |
 |---|---|
 | lemma and tag, or lemma and UD features, to a form; comparatives | `inflection.py` |
-| the lemma of a form, where the parser's is none | `lemmas.py` |
 | chains of auxiliaries as features, and built from them | `verbs.py` |
 | … read off a tree and written into it | `groups.py` |
 | person and number of a subject | `agreement.py` |
@@ -14,8 +13,7 @@
 from .agreement import Agreement, agreement_of, subject_of
 from .articles import article_before
 from .groups import active, chain_of, finite_subject, group_of, passive, write_group
-from .inflection import degree, form_of, inflect, tag_of
-from .lemmas import lemma_of
+from .inflection import degree, form_of, inflect, lemma_of, tag_of
 from .pronouns import in_case
 from .surface import end_with_stop, mend
 from .verbs import VerbGroup, Word, build, read

@@ -19,6 +19,7 @@ from marginalia.assist.japanese.connections import (
     required_form,
     word_class,
 )
+from marginalia.assist.japanese.derivation import derive
 from marginalia.assist.japanese.lemmas import known_lemmas
 from marginalia.assist.japanese.politeness import is_polite, make_polite
 
@@ -110,6 +111,7 @@ def mend_topics(tree: Tree) -> None:
 def _keep_ending(node: Node, before: Tree | None) -> None:
     """Let a word that got another lemma end as it did before; a noun with する may have become a verb."""
     old = next((one for one in before.nodes if one.origin == node.origin), None) if before else None
+    derive(node)
     if old is None or old.lemma == node.lemma:
         return
     if node.upos == "VERB" and verb_class(node.lemma) is not None:

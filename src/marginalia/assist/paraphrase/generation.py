@@ -19,10 +19,10 @@ _NOT = ("not", "n't", "n’t")
 def _english(tree: Tree, before: Tree, changed: Sequence[Node]) -> None:
     from marginalia.assist import english
 
-    sources: dict[int | None, Node] = {node.origin: node for node in before.nodes if node.origin is not None}
+    lemmas = {node.origin: node.lemma for node in before.nodes}
     for node in changed:
-        if (source := sources.get(node.origin)) is not None and source.lemma == node.lemma:
-            node.lemma = english.lemma_of(source.form, source.lemma, source.upos)
+        if node.origin is not None and lemmas.get(node.origin) == node.lemma:  # the parser's, not the rule's
+            node.lemma = english.lemma_of(node.form, node.xpos, node.lemma)
         if node.xpos != "MD" or node.origin is None:  # can, may … have one form: "ca" of can't, too
             node.xpos = english.tag_of(node.upos, node.feats)
             node.form = english.form_of(node.lemma, node.upos, node.feats)

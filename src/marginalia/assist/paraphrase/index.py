@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from marginalia.assist.paraphrase.matching import Bound
-from marginalia.assist.paraphrase.node_tests import node_test
-from marginalia.assist.paraphrase.patterns import NodePattern
+from marginalia.assist.paraphrase.node_tests import Lexicons, node_test
+from marginalia.assist.paraphrase.patterns import NodePattern, PatternText
 from marginalia.assist.paraphrase.rules import Rule
 from marginalia.assist.paraphrase.words import WordRule
 from marginalia.assist.relations import ANY, RELATIONS
@@ -23,7 +23,7 @@ class RuleIndex:
         self._always: list[tuple[int, Rule, list[Need]]] = []
         self._words: dict[str, list[WordRule]] = {}
         for number, rule in enumerate(rules):
-            needs = needs_of(rule)
+            needs = needs_of(rule.left, rule.lexicons)
             entry = (number, rule, needs[1:])
             if not needs:
                 self._always.append(entry)
@@ -64,9 +64,9 @@ def keys_of(tree: Tree) -> set[str]:
     return found
 
 
-def needs_of(rule: Rule) -> list[Need]:
-    """What must be in a tree for a rule to fire, the rarest first: lemmas, relations, parts of speech."""
-    alternatives = [list(_needs(node, rule)) for node in rule.left.alternatives]
+def needs_of(pattern: PatternText, lexicons: Lexicons) -> list[Need]:
+    """What must be in a tree for a pattern to match, the rarest first: lemmas, relations, parts of speech."""
+    alternatives = [list(_needs(node, lexicons)) for node in pattern.alternatives]
     if len(alternatives) > 1:  # one of the best of each
         best = [min(needs, key=_rank, default=frozenset()) for needs in alternatives]
         return [frozenset[str]().union(*best)] if all(best) else []
@@ -78,8 +78,8 @@ def _rank(need: Need) -> tuple[int, int, list[str]]:
     return (max(kinds), len(need), sorted(need))
 
 
-def _needs(node: NodePattern, rule: Rule) -> Iterator[Need]:
-    test = node_test(node, rule.lexicons)
+def _needs(node: NodePattern, lexicons: Lexicons) -> Iterator[Need]:
+    test = node_test(node, lexicons)
     if test.lemmas is not None:
         yield frozenset(f"/{lemma}" for lemma in test.lemmas)
     elif test.upos is not None:
@@ -89,4 +89,4 @@ def _needs(node: NodePattern, rule: Rule) -> Iterator[Need]:
             names = frozenset(name.removeprefix("=") for name in arc.relations)
             if ANY not in names:
                 yield names
-            yield from _needs(arc.node, rule)
+            yield from _needs(arc.node, lexicons)

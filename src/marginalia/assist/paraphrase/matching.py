@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from marginalia.assist.paraphrase.lexer import Place
 from marginalia.assist.paraphrase.node_tests import Lexicons, NodeTest, accepted, getter, node_test
@@ -43,6 +44,17 @@ class _Block:
         for step in self.required:
             yield from step.block.parts()
 
+    @cached_property
+    def steps(self) -> tuple[list[_Step], list[_Step], list[_Step], list[_Step]]:
+        """All arcs of its parts: those required, optional, repeated and absent."""
+        parts = list(self.parts())
+        return (
+            [step for part in parts for step in part.required],
+            [step for part in parts for step in part.optional],
+            [step for part in parts for step in part.repeated],
+            [step for part in parts for step in part.absent],
+        )
+
 
 class _Compiler:
     """Makes blocks of node patterns; nodes without a variable get a number."""
@@ -80,7 +92,7 @@ class Pattern:
         """Each way to bind the variables, once; in the order of the nodes."""
         return [{k: v for k, v in one.items() if k[0] != "#"} for one in self.all_bound(tree)]
 
-    def found_in(self, tree: Tree) -> bool:
+    def occurs_in(self, tree: Tree) -> bool:
         """Whether there is a match."""
         return next(iter(self._search(tree.nodes)), None) is not None
 
@@ -113,12 +125,11 @@ def _solve(block: _Block, node: Node, bound: Bound) -> Iterator[Bound]:
     if not block.required and not block.optional and not block.repeated and not block.absent:
         yield start
         return
-    parts = list(block.parts())
-    steps = [step for part in parts for step in part.required]
-    for core in _required(steps, 0, start):
-        for full in _optional([step for part in parts for step in part.optional], 0, core):
-            whole = _repeated([step for part in parts for step in part.repeated], full)
-            if whole is not None and not any(_exists(step, whole) for part in parts for step in part.absent):
+    required, optional, repeated, absent = block.steps
+    for core in _required(required, 0, start):
+        for full in _optional(optional, 0, core):
+            whole = _repeated(repeated, full)
+            if whole is not None and not any(_exists(step, whole) for step in absent):
                 yield whole
 
 
