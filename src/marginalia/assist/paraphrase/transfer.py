@@ -236,7 +236,7 @@ def _hand_over(work: _Work, top: Node, roots: list[Node], matched: list[Node], p
     inside = {id(node) for node in matched}
     own = {id(n) for nodes in work.nodes.values() for n in nodes}
     dropped = id(top) not in work.kept
-    later = any(top is one for one in roots)
+    later = work.tree.language == "ja" and any(top is one for one in roots)
 
     def moves(node: Node) -> bool:
         if id(node) in inside or id(node) in own:
