@@ -16,7 +16,10 @@ features: it changes forms and, where the language wants it, words (articles, co
 def _english(tree: Tree, before: Tree, changed: Sequence[Node]) -> None:
     from marginalia.assist import english
 
+    lemmas = {node.origin: node.lemma for node in before.nodes}
     for node in changed:
+        if node.origin is not None and lemmas.get(node.origin) == node.lemma:  # the parser's, not the rule's
+            node.lemma = english.lemma_of(node.form, node.xpos, node.lemma)
         node.xpos = english.tag_of(node.upos, node.feats)
         node.form = english.form_of(node.lemma, node.upos, node.feats)
     first = before.nodes[0]
