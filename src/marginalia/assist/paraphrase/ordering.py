@@ -68,8 +68,11 @@ class Places:
         on_left, passed = self._known.get(id(child), (child.index < node.index, 0))
         if self.outside(child) and child.relation == "punct" and not on_left:
             return False, len(right)
-        if self._head_final and not on_left and self._heads.get(id(child), node) is not node:
-            return False, len(right)  # it stood behind another word, which was behind this one
+        if self._head_final and self._heads.get(id(child), node) is not node:
+            if not on_left:
+                return False, len(right)  # it stood behind another word, which was behind this one
+            if self.outside(child):
+                return True, 0
         if whole and child.relation != "cc":
             return (True, len(left)) if on_left else (False, 0)
         if on_left:
