@@ -28,7 +28,10 @@ NEGATIONS = {
     "ja": _words("ない 無い ぬ ず ん まい なし"),
 }
 EXCLUDING = {
-    "en": _words("only until till unless but except hardly scarcely barely rarely seldom fail lack"),
+    "en": _words(
+        "only until till unless but except hardly scarcely barely rarely seldom fail lack "
+        "little few less soon help too or otherwise"
+    ),
     "ja": _words("しか だけ のみ ばかり まで 以外"),
 }
 AFFIX = re.compile(r"(?:un|in|im|il|ir|dis|non-?)(?=[a-z]{3})|(?<=[a-z]{3})less$")

@@ -18,6 +18,7 @@ def mend(tree: Tree) -> None:
     """Make a changed tree a well-written sentence: nothing is changed where nothing is wrong."""
     mend_cases(tree)
     mend_punctuation(tree)
+    mend_commas(tree)
     mend_articles(tree)
     mend_capitals(tree)
 
@@ -99,9 +100,39 @@ def mend_punctuation(tree: Tree) -> None:
     """No comma at the beginning, before another mark or after a bracket, and no empty brackets."""
     while (node := _wrong_mark(tree)) is not None:
         tree.delete(node)
+    last = tree.nodes[-1]
+    if last.form in _COMMAS and last.relation == "punct" and last.origin is not None:
+        last.form = last.lemma = last.xpos = "."  # a clause that was followed by one is a sentence now
     for node in tree.nodes:
         if node.form in ("'", "’") and node.xpos == "POS" and not _glued_s(tree, node):
             node.form += "s"
+
+
+def mend_commas(tree: Tree) -> None:
+    """A comma behind a clause that a rule put, or put a conjunction, before the clause that it belongs to."""
+    for clause in [node for node in tree.nodes if node.relation == "advcl"]:
+        words = clause.subtree()
+        last, head = words[-1], clause.head
+        if head is None or not any(child.is_a("mark") for child in clause.children):
+            continue
+        following = tree.nodes[last.index + 1] if last.index + 1 < len(tree) else None
+        if following is None or following.index > head.index or not _leads(words[0], head):
+            continue
+        if following.upos != "PUNCT" and last.upos != "PUNCT" and _is_new(words[0], last, following):
+            comma = Node(",", ",", "PUNCT", ",")
+            tree.insert(comma, clause, "punct", after=last)
+            last.space_after, comma.space_after = "", " "
+
+
+def _leads(first: Node, head: Node) -> bool:
+    """Whether a clause stands before all of the one that it belongs to, but conjunctions."""
+    before = [child for child in (*head.children, head) if child.index < first.index]
+    return all(child.is_a("cc") or child.is_a("mark") or child.upos == "PUNCT" for child in before)
+
+
+def _is_new(first: Node, last: Node, following: Node) -> bool:
+    """Whether a clause begins, or is followed, by other words than in the text."""
+    return first.origin is None or last.origin is None or following.origin != last.origin + 1
 
 
 def _glued_s(tree: Tree, node: Node) -> bool:
@@ -127,7 +158,7 @@ def _is_wrong(node: Node, before: Node | None, after: Node | None) -> bool:
         return False  # as it was written
     if node.form in _COMMAS:
         nothing_before = before is None or before.form in _OPENING - {'"'}
-        return nothing_before or (
+        return (nothing_before or _after_new_link(node, before)) or (
             after is not None and after.upos == "PUNCT" and after.form in _COMMAS | _ENDS
         )
     if node.form in _OPENING - {'"'}:
@@ -135,6 +166,11 @@ def _is_wrong(node: Node, before: Node | None, after: Node | None) -> bool:
     if node.form in _CLOSING - {'"', "’"}:
         return before is not None and before.form in _OPENING
     return node.form in _ENDS and after is not None and after.form in _ENDS
+
+
+def _after_new_link(node: Node, before: Node | None) -> bool:
+    """Whether a comma of the text stands behind a conjunction that a rule put there: But, it rained."""
+    return before is not None and before.index == 0 and before.origin is None is not node.origin
 
 
 def end_with_stop(tree: Tree, stop: str = ".") -> None:

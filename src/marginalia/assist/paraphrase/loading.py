@@ -66,9 +66,10 @@ def rules_of(files: Sequence[RuleFile], pipeline: Callable[[str], Pipeline] | No
 
 
 def _built_in(language: str) -> Pipeline:
-    import marginalia as mg
+    from marginalia.kinds import load
 
-    return mg.load(language)  # type: ignore[return-value]
+    pipeline: Pipeline = load(language)
+    return pipeline
 
 
 def _sides(

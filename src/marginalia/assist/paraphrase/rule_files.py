@@ -227,8 +227,8 @@ class _Reader:
         """The text with macros in it replaced; `[@name]` is a list."""
 
         def body(match: re.Match[str]) -> str:
-            if text[: match.start()].rstrip().endswith(("[", ",", "!")):
-                return match[0]
+            if text.rfind("[", 0, match.start()) > text.rfind("]", 0, match.start()):
+                return match[0]  # a list, in the constraints of a node
             if match[1] not in self.file.macros:
                 known = ", ".join(sorted(self.file.macros)) or "none are there"
                 message = f"found the macro '{match[0]}', expected one that is declared above ({known})"
