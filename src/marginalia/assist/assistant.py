@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 LIMITS = (50.0, 75.0, 90.0)  # difficulties from which on sentences are fair, hard and very hard
 LONGEST = 150  # words of a sentence that is looked into
+MOST_AT_ONCE = 10_000  # characters of a paragraph that are parsed at once
+_END = re.compile(r"[.!?][\"'”’)]*\s+|[。！？][」』）]*")
 KINDS = ("lexical", "structural")
 _WEIGHTIEST = 5  # reasons of a sentence
 
@@ -88,8 +91,22 @@ class Assistant:
 
 
 def _paragraphs(text: str) -> list[tuple[int, str]]:
+    """The paragraphs of a text with their places; long ones are cut, so that no sentence takes all memory."""
     clean = cleaned(text)
-    return [(start, clean[start:end]) for start, end in paragraph_spans(clean)]
+    spans = [span for long in paragraph_spans(clean) for span in _cut(clean, *long)]
+    return [(start, clean[start:end]) for start, end in spans]
+
+
+def _cut(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Pieces of a paragraph: cut behind a sentence, or else at a blank, or else anywhere."""
+    while end - start > MOST_AT_ONCE:
+        limit = start + MOST_AT_ONCE
+        ends = [match.end() for match in _END.finditer(text, start, limit)]
+        blank = text.rfind(" ", start, limit) + 1
+        cut = ends[-1] if ends else blank or limit
+        yield start, cut
+        start = cut
+    yield start, end
 
 
 def band_of(difficulty: float) -> int:

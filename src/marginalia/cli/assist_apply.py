@@ -30,13 +30,13 @@ def apply(args: argparse.Namespace, profile: Profile) -> int:
     """Write one text with its hard sentences changed."""
     from marginalia.assist.sources import read_sources
 
+    if args.apply == "ask" and STDIN in args.input:
+        raise UsageError("--apply ask reads your answers from standard input: name the text by its file.")
     must_exist([path for path in args.input if not os.path.isdir(path)])
+    check_output(args.output, args)
     sources = list(read_sources(args.input))
     if len(sources) != 1:
         raise UsageError(f"--apply changes one text: found {len(sources)}.")
-    if args.apply == "ask" and STDIN in args.input:
-        raise UsageError("--apply ask reads your answers from standard input: name the text by its file.")
-    check_output(args.output, args)
     decided = list(_decided(sources[0], profile, args.apply == "ask"))
     edits: dict[int, list[Edit]] = {}
     for block, own in decided:
