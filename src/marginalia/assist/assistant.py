@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
@@ -114,16 +115,29 @@ def band_of(difficulty: float) -> int:
     return sum(difficulty >= limit for limit in LIMITS)
 
 
-@lru_cache(maxsize=16)
+_LOADING = threading.RLock()  # what is needed by two threads at once is loaded once
+
+
 def assistant(language: str, profile: Profile) -> Assistant:
     """That of a reader; the same reader has the same one."""
+    with _LOADING:
+        return _assistant(language, profile)
+
+
+@lru_cache(maxsize=16)
+def _assistant(language: str, profile: Profile) -> Assistant:
     check_off(profile)
     return Assistant(language, profile)
 
 
-@lru_cache(maxsize=2)
 def shipped_rules(language: str) -> RuleSet:
     """All rules that ship for a language."""
+    with _LOADING:
+        return _shipped_rules(language)
+
+
+@lru_cache(maxsize=2)
+def _shipped_rules(language: str) -> RuleSet:
     from marginalia.assist.paraphrase import load
 
     return load(language)

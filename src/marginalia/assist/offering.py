@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from marginalia.assist.difference import difference
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from marginalia.assist.checks import CheckResult
     from marginalia.assist.paraphrase import Paraphrase, RuleSet, Step
     from marginalia.assist.readability.evidence import Evidence
-    from marginalia.assist.readability.model import ReadabilityModel
 
 _STEPS, _RESULTS = 3, 40  # how far rules are composed
 
@@ -26,15 +24,10 @@ class Judge:
     """How hard sentences are for a reader, by the model of the reader's profile or the one that ships."""
 
     def __init__(self, language: str, profile: Profile) -> None:
-        self._language, self._profile = language, profile
-
-    @cached_property
-    def model(self) -> ReadabilityModel:
-        """The model."""
         from marginalia.assist.readability.model import load_model, shipped_model
 
-        reader = self._profile.reader
-        return load_model(reader) if reader else shipped_model(self._language)
+        self.model = load_model(profile.reader) if profile.reader else shipped_model(language)
+        self._level = profile.level
 
     def evidence(self, trees: Sequence[Tree]) -> Evidence:
         """What the model sees of sentences."""
@@ -45,7 +38,7 @@ class Judge:
     def difficulty(self, tree: Tree) -> tuple[float, tuple[Reason, ...]]:
         """How hard a sentence is, 0 to 100, and why."""
         found = self.evidence([tree])
-        return self.model.difficulty(found, self._profile.level), self.model.reasons(found)
+        return self.model.difficulty(found, self._level), self.model.reasons(found)
 
     def hardest(self, trees: Iterable[Tree]) -> float:
         """The difficulty of the hardest of several sentences."""
