@@ -22,6 +22,7 @@ class Places:
         first, last = matched[0].index, matched[-1].index
         self._outside: set[int] = set()
         self._known: dict[int, tuple[bool, int]] = {}
+        self._heads: dict[int, Node] = {}
         for head in matched:
             left = [c for c in head.children if c.index < head.index]
             right = [c for c in head.children if c.index > head.index]
@@ -32,6 +33,7 @@ class Places:
                         passed += 1
                         continue
                     self._known[id(child)] = (on_left, passed)
+                    self._heads[id(child)] = head
                     if child.index < first or child.index > last:
                         self._outside.add(id(child))
 
@@ -67,6 +69,11 @@ class Places:
         copied = id(child) not in self._known
         if child.relation == "punct" and not on_left and (copied or self.outside(child)):
             return False, len(right)
+        if self._head_final and self._heads.get(id(child), node) is not node:
+            if not on_left:
+                return False, len(right)  # it stood behind another word, which was behind this one
+            if self.outside(child):
+                return True, 0
         if whole and child.relation != "cc":
             return (True, len(left)) if on_left else (False, 0)
         if on_left:

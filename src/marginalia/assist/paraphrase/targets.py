@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from marginalia.assist.paraphrase.classes import RELATION_NAMES, UPOS
@@ -22,6 +23,8 @@ FORMS: dict[str, dict[str, str]] = {
     "superlative": {"Degree": "Sup"},
 }
 """Forms by their names, as features; an empty value takes a feature away."""
+
+_NEW = re.compile(r"\b([A-Z]\w*'*):[A-Z]+/")  # a new word with a variable of its own
 
 
 @dataclass(frozen=True)
@@ -84,10 +87,10 @@ def _form(form: Form) -> str:
 
 
 class TargetReader:
-    """Reads right sides; `names` are the variables of the left one."""
+    """Reads right sides; `names` are the variables of the left one, `new` those of new words."""
 
-    def __init__(self, tokens: Tokens, names: set[str]) -> None:
-        self.tokens, self._names = tokens, names
+    def __init__(self, tokens: Tokens, names: set[str], new: Collection[str] = ()) -> None:
+        self.tokens, self._names, self._new = tokens, names, new
 
     def targets(self) -> tuple[Target, ...]:
         """The sentences of the result."""
@@ -152,6 +155,8 @@ class TargetReader:
             if not tokens.word("of"):
                 raise tokens.expected("of")
             return Form(word, self._variable())
+        if word == "agree" and tokens.peek.text in self._new:
+            return Form(word, tokens.take().text)
         if word in ("agree", "like"):
             return Form(word, self._variable())
         if word == "drop":
@@ -190,7 +195,7 @@ class TargetReader:
 
 def read_targets(text: str, names: set[str], place: Place | None = None) -> tuple[Target, ...]:
     """A right side of its text; a DataError names the place of what is wrong."""
-    reader = TargetReader(Tokens(text, place), names)
+    reader = TargetReader(Tokens(text, place), names, _NEW.findall(text))
     targets = reader.targets()
     reader.tokens.finish()
     return targets

@@ -236,7 +236,7 @@ def _hand_over(work: _Work, top: Node, roots: list[Node], matched: list[Node], p
     inside = {id(node) for node in matched}
     own = {id(n) for nodes in work.nodes.values() for n in nodes}
     dropped = id(top) not in work.kept
-    later = any(top is one for one in roots)
+    later = work.tree.language == "ja" and any(top is one for one in roots)
 
     def moves(node: Node) -> bool:
         if id(node) in inside or id(node) in own:
@@ -340,8 +340,24 @@ def _split(work: _Work, roots: list[Node]) -> list[Tree]:
             break
     stop = final.form if final.relation == "punct" else ""
     trees = [tree, *(tree.split(root) for root in roots[1:])]
+    for piece in trees[1:]:
+        _close(tree, piece)
     for one in trees if len(trees) > 1 else ():
         if stop and one.nodes[-1].relation != "punct":
             mark = Node(_STOPS.get(one.language, "."), upos="PUNCT", relation="punct", glued=(True, False))
             one.insert(mark, one.root, "punct", after=one.nodes[-1])
     return trees
+
+
+def _close(tree: Tree, piece: Tree) -> None:
+    """Take away the comma behind a piece that stood between commas and is a sentence of its own now."""
+    own = {node.origin for node in piece if node.origin is not None}
+    before = {node.origin + 1 for node in tree if node.origin is not None and node.form == ","}
+    if not own or not (min(own) in before or piece.nodes[0].form == ","):
+        gone = min(own, default=0) - 1  # a comma that the rule has dropped
+        if not own or gone < 0 or any(node.origin == gone for node in tree):
+            return
+    for node in list(tree):
+        behind = node.origin is not None and node.origin - 1 in own and node.origin not in own
+        if behind and node.form == "," and not node.children and node.head is not None:
+            tree.delete(node)
