@@ -13,12 +13,15 @@ if TYPE_CHECKING:
 
 
 def derive(node: Node) -> None:
-    """Make of a word what new features ask for: `Mood=Pot` a potential, `VerbForm` the verb of a noun."""
-    if node.feats.pop("Mood", "") == "Pot":
-        node.lemma = potential(node.lemma) or node.lemma
-    elif node.upos == "NOUN" and node.feats.pop("VerbForm", ""):
+    """Make of a word what new features ask for: `Mood` potential or plain form, `VerbForm` a noun's verb."""
+    mood, verb_form = node.feats.pop("Mood", ""), node.feats.pop("VerbForm", "")
+    if node.upos == "NOUN" and verb_form:
         node.lemma = verb_of(node.form) or node.lemma
         node.upos, node.xpos = "VERB", "動詞-一般"
+    elif mood == "Pot":
+        node.lemma = potential(node.lemma) or node.lemma
+    elif mood == "Ind":  # 買う, no 買おう
+        node.form, node.origin = node.lemma, None
 
 
 def potential(verb: str) -> str | None:
