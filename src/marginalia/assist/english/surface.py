@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from ..joining import joint
 from ..trees import Node, Tree
 from .articles import article_before
@@ -10,6 +12,7 @@ from .pronouns import in_case, is_accusative, is_nominative, person_of
 _OBJECTS = ("obj", "iobj", "obl", "nmod")
 _COMMAS = {",", ";", ":", "-", "--", "–", "—"}
 _ENDS = {".", "!", "?", "…", "..."}
+_FULL = {"am", "are", "is", "has", "have", "had", "will", "would"}  # of which 'm, 're, 's … are short
 _OPENING = {"(", "[", "“", "‘", '"', "``"}
 _CLOSING = {")", "]", "”", "’", '"', "''"}
 
@@ -103,6 +106,11 @@ def mend_punctuation(tree: Tree) -> None:
     last = tree.nodes[-1]
     if last.form in _COMMAS and last.relation == "punct" and last.origin is not None:
         last.form = last.lemma = last.xpos = "."  # a clause that was followed by one is a sentence now
+    for node, following in pairwise(tree.nodes):
+        if node.form.lower() == "can" and following.form == "not" and None in (node.origin, following.origin):
+            node.space_after = ""
+        elif not node.space_after and following.form in _FULL and node.form[-1:].isalpha():
+            node.space_after = " "
     for node in tree.nodes:
         if node.form in ("'", "’") and node.xpos == "POS" and not _glued_s(tree, node):
             node.form += "s"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from marginalia.assist.english.agreement import agreement_of
 from marginalia.assist.paraphrase.matching import Bound
 from marginalia.assist.paraphrase.targets import FORMS, Form, Target
 from marginalia.assist.trees import Node
@@ -97,8 +98,6 @@ def _agree(verb: Node, subject: Node) -> bool:
 
 
 def number_and_person(subject: Node) -> tuple[str, str]:
-    """Person and number of a subject: with "and" it is plural, and what is no pronoun is third person."""
-    conjuncts = subject.daughters("conj")
-    joined = any(cc.lemma.lower() == "and" for conjunct in conjuncts for cc in conjunct.daughters("cc"))
-    plural = joined or subject.feats.get("Number") == "Plur" or subject.lemma.lower() == "you"
-    return "Plur" if plural else "Sing", "3" if joined else subject.feats.get("Person", "3")
+    """Number and person of a subject, as its verb shows them."""
+    person, plural = agreement_of(subject)
+    return "Plur" if plural else "Sing", str(person)

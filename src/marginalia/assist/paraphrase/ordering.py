@@ -66,7 +66,8 @@ class Places:
     ) -> tuple[bool, int]:
         """The side, and how many of the words of the new order stand before the child there."""
         on_left, passed = self._known.get(id(child), (child.index < node.index, 0))
-        if self.outside(child) and child.relation == "punct" and not on_left:
+        copied = id(child) not in self._known
+        if child.relation == "punct" and not on_left and (copied or self.outside(child)):
             return False, len(right)
         if self._head_final and self._heads.get(id(child), node) is not node:
             if not on_left:
@@ -85,7 +86,9 @@ class Places:
         if _is(child, _CLOSE) or child.relation == "compound:prt":
             return False, 0
         objects = sum(1 for one in right if _is(one, ("obj", "iobj", "aux", "cop", "case", "mark", "xcomp")))
-        last = len(right) if child.index > max((one.index for one in right), default=-1) else passed
+        # New words, and those that come from the left, stand anywhere as yet.
+        old = [one.index for one in right if one.origin is not None and one.index > node.index]
+        last = len(right) if old and child.index > max(old) else passed
         return False, min(max(passed, objects, last), len(right))
 
 
