@@ -85,7 +85,7 @@ class Places:
             leading = next((i for i, one in enumerate(left) if not _is(one, _LEADING)), len(left))
             return True, 0 if _is(child, ("cc",)) else max(min(passed, len(left)), leading)
         if self._head_final:
-            return False, len(right) if passed else 0
+            return False, _before_particles(right) if passed else 0
         if _is(child, _CLOSE) or child.relation == "compound:prt":
             return False, 0
         objects = sum(1 for one in right if _is(one, ("obj", "iobj", "aux", "cop", "case", "mark", "xcomp")))
@@ -97,6 +97,16 @@ class Places:
 
 def _is(node: Node, relations: Sequence[str]) -> bool:
     return node.relation.partition(":")[0] in relations
+
+
+def _before_particles(words: Sequence[Node]) -> int:
+    """How many words stand before new particles at the end: 読ん だ | の は."""
+    number = len(words)
+    while number and words[number - 1].origin is None and words[number - 1].upos in ("ADP", "SCONJ"):
+        if words[number - 1].children:
+            break
+        number -= 1
+    return number
 
 
 def _filled(named: list[Node], slots: dict[tuple[bool, int], list[Node]], on_left: bool) -> list[Node]:
