@@ -30,8 +30,8 @@ _NEW = re.compile(r"\b([A-Z]\w*'*):[A-Z]+/")  # a new word with a variable of it
 @dataclass(frozen=True)
 class Form:
     """What becomes of a word: `feature` and `lemma`, `form` set it; `tense`, `like`, `agree` copy of another
-    word (`name`); `mapped` looks the lemma of another word up in the `table` of a list; `take`, `drop`, `short`
-    and `alone` change what hangs on it, `whole` keeps it together."""
+    word (`name`); `mapped` looks the lemma of another word up in the `table` of a list; `take`, `drop`,
+    `short` and `alone` change what hangs on it, `whole` keeps it together."""
 
     kind: str
     name: str = ""
