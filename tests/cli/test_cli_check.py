@@ -47,3 +47,27 @@ def test_folds_do_not_go_with_what_writes_a_model(run: Run, data: Path, tmp_path
     code, _, err = run("train", f"{data}/train.txt", *OWN, "--folds", "2", "-o", f"{tmp_path}/m.mg")
     assert code == 2
     assert "--folds and --output" in err
+
+
+def test_errors_are_all_wrong_sentences_the_surest_first(run: Run, data: Path, tmp_path: Path) -> None:
+    model, test = f"{tmp_path}/m.mg", tmp_path / "test.txt"
+    assert run("train", f"{data}/train.txt", *OWN, "-o", model)[0] == 0
+    wrong = (data / "test.txt").read_text().replace("B-VP", "B-PP", 1)
+    test.write_text(wrong)
+    code, out, _ = run("eval", model, f"{test}", "--errors", "--json")
+    found = json.loads(out)["errors"]
+    assert (code, found["count"]) == (0, 1)
+    [sentence] = found["sentences"]
+    assert sentence["line"] == 1
+    assert [token["gold"] for token in sentence["tokens"]] == ["B-PP"]
+    assert sentence["difference"] > 0
+    assert sentence["reasons"]
+    text = run("eval", model, f"{test}", "--errors", "3")[1]
+    assert "wrong sentences: 1" in text
+    assert "B-VP, not B-PP" in text
+
+
+def test_errors_need_a_model(run: Run, data: Path) -> None:
+    code, _, err = run("eval", "--gold", f"{data}/test.txt", "--pred", f"{data}/test.txt", "--errors")
+    assert code == 2
+    assert "--errors is for MODEL TEST" in err

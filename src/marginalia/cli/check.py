@@ -192,5 +192,5 @@ def _place(place: Place) -> str:
 def _suspect_lines(suspect: Suspect) -> Iterator[str]:
     least = "at least " if suspect.at_least else ""
     yield f"  {_place(suspect.place)}: {suspect.place.text} (difference {least}{suspect.difference:.1f})"
-    for number, word, own, other in suspect.tokens:
-        yield f"    {number} {word}: {own}, a model says {other}"
+    for token in suspect.tokens:
+        yield f"    {token.number} {token.word}: {token.gold}, a model says {token.predicted}"

@@ -6,20 +6,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
 
 from marginalia.corpus.schemes import detect, spans_of, validate
 from marginalia.corpus.source import DataSource
+from marginalia.kinds.wrong_sentences import WrongToken, wrong_sentences
 from marginalia.learn.cross_validation import Fold, cross_validate
 from marginalia.learn.recipe import Recipe
 
 RARE = 5  # labels that are seen less often are rare
 _AROUND = 2  # tokens on each side that make a context
 _EDGE = ""
-_HYPOTHESES = 10  # among which the labels of the data are looked for
 
 Named = tuple[str, DataSource]
 """Data by the name that users know."""
@@ -69,12 +69,10 @@ class Contradiction:
 
 @dataclass(frozen=True)
 class Suspect:
-    """A sentence whose labels a model that has not seen it does not believe: number and word of tokens, the
-    label of the data and the model's. `difference` is by how much it scores its own labels higher;
-    `at_least`: those of the data are not even among its ten best."""
+    """A sentence whose labels a model that has not seen it does not believe."""
 
     place: Place
-    tokens: tuple[tuple[int, str, str, str], ...]
+    tokens: tuple[WrongToken, ...]
     difference: float
     at_least: bool
 
@@ -226,19 +224,7 @@ def suspects(
 
 def _suspects_of(fold: Fold, places: Iterator[Place]) -> Iterator[Suspect]:
     """Those of a fold, whose sentences are the next of `places`."""
-    block, names = fold.block, fold.model.labels
-    words, gold = block.readable(block.columns[0]), block.column(fold.label)
-    numbers = {name: number for number, name in enumerate(names)}
-    right = np.array([numbers.get(label, -1) for label in gold], np.int32)
-    ranked = fold.model.decoder.ranked(block, _HYPOTHESES)
-    starts = block.table.sentence_starts.tolist()
-    for s, (first, last) in enumerate(pairwise(starts)):
-        place, ids = next(places), ranked.ids[:, first:last]
-        wrong = np.flatnonzero(ids[0] != right[first:last]).tolist()
-        if wrong:
-            same = np.flatnonzero((ids == right[first:last]).all(axis=1)).tolist()
-            scores = ranked.scores[:, s]
-            lowest = scores[same[0]] if same else np.nanmin(scores)
-            tokens = tuple((t + 1, words[first + t], gold[first + t], names[ids[0, t]]) for t in wrong)
-            place = place._replace(token=wrong[0] + 1)
-            yield Suspect(place, tokens, float(scores[0] - lowest), not same)
+    own = list(islice(places, fold.block.table.sentences))
+    for wrong in wrong_sentences(fold.model, fold.block, fold.block.column(fold.label)):
+        place = own[wrong.number]._replace(token=wrong.tokens[0].number)
+        yield Suspect(place, wrong.tokens, wrong.difference, wrong.at_least)

@@ -42,7 +42,9 @@ def mend_cases(tree: Tree) -> None:
         if node.upos != "PRON":
             continue
         relation = _relation(node)
-        if is_nominative(node.form) and person_of(node.form) and _is_object(node, relation):
+        if node.feats.get("Case") == "Nom" and relation.startswith("nsubj"):
+            node.form = in_case(node.form, "Nom")
+        elif is_nominative(node.form) and person_of(node.form) and _is_object(node, relation):
             node.form = in_case(node.form, "Acc")
         elif is_accusative(node.form) and relation.startswith("nsubj") and _has_finite(node):
             node.form = in_case(node.form, "Nom")
@@ -89,6 +91,8 @@ def _may_be_small(node: Node) -> bool:
     form = node.form
     if form == "I" or form.startswith(("I'", "I’")) or node.upos == "PROPN":
         return False
+    if node.upos == "PRON":
+        return True
     if node.lemma[:1].isupper() or (node.upos == "ADJ" and node.xpos == "NNP"):
         return False
     return form[:1].isupper() and (len(form) == 1 or form[1:].islower())

@@ -23,9 +23,12 @@ class Places:
         self._outside: set[int] = set()
         self._known: dict[int, tuple[bool, int]] = {}
         self._heads: dict[int, Node] = {}
+        self._grading: set[int] = set()  # "very" of "very old"
         for head in matched:
             left = [c for c in head.children if c.index < head.index]
             right = [c for c in head.children if c.index > head.index]
+            if head.upos in ("ADJ", "ADV") and left and left[-1].relation == "advmod":
+                self._grading.add(id(left[-1]))
             for on_left, side in ((True, left), (False, right)):
                 passed = 0
                 for child in side:
@@ -77,12 +80,12 @@ class Places:
         if whole and child.relation != "cc":
             return (True, len(left)) if on_left else (False, 0)
         if on_left:
-            if _is(child, _CLOSE) or child.feats.get("Polarity") == "Neg":
+            if _is(child, _CLOSE) or child.feats.get("Polarity") == "Neg" or id(child) in self._grading:
                 return True, len(left)
             leading = next((i for i, one in enumerate(left) if not _is(one, _LEADING)), len(left))
             return True, 0 if _is(child, ("cc",)) else max(min(passed, len(left)), leading)
         if self._head_final:
-            return False, len(right) if passed else 0
+            return False, _before_particles(right) if passed else 0
         if _is(child, _CLOSE) or child.relation == "compound:prt":
             return False, 0
         objects = sum(1 for one in right if _is(one, ("obj", "iobj", "aux", "cop", "case", "mark", "xcomp")))
@@ -94,6 +97,16 @@ class Places:
 
 def _is(node: Node, relations: Sequence[str]) -> bool:
     return node.relation.partition(":")[0] in relations
+
+
+def _before_particles(words: Sequence[Node]) -> int:
+    """How many words stand before new particles at the end: 読ん だ | の は."""
+    number = len(words)
+    while number and words[number - 1].origin is None and words[number - 1].upos in ("ADP", "SCONJ"):
+        if words[number - 1].children:
+            break
+        number -= 1
+    return number
 
 
 def _filled(named: list[Node], slots: dict[tuple[bool, int], list[Node]], on_left: bool) -> list[Node]:
