@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from marginalia.assist import english
+from marginalia.assist.checks.kept import negations_of
 from marginalia.assist.paraphrase.rule_files import read_rules
 from marginalia.assist.trees import Node, Tree
 
@@ -80,3 +81,28 @@ def test_a_macro_may_stand_among_arcs_and_a_list_in_constraints() -> None:
     )
     (rule,) = read_rules(text).families[0].rules
     assert rule.left.strip() == "V:verb(nsubj N[@few], not obj [@few], not iobj)"
+
+
+def test_full_forms_stand_apart_and_cannot_is_one_word() -> None:
+    full = tree(
+        ("They", "PRON", 2, "nsubj", True),
+        ("have", "VERB", 0, "root", True),
+        ("seen", "VERB", 2, "ccomp", True),
+        ("what", "PRON", 6, "obj", True),
+        ("can", "AUX", 6, "aux", False),
+        ("not", "PART", 6, "advmod", True),
+        ("stay", "VERB", 3, "ccomp", True),
+    )
+    full.nodes[0].space_after = ""
+    english.mend(full)
+    assert full.text == "They have seen what cannot stay"
+
+
+def _negations(*lemmas: str) -> int:
+    return negations_of([Node(lemma, lemma, "PART") for lemma in lemmas], "en")
+
+
+def test_neither_and_nor_are_one_negation() -> None:
+    assert _negations("neither", "nor") == 1
+    assert _negations("not", "nor") == 2
+    assert _negations("neither", "nor", "not") == 2

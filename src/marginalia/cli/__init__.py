@@ -41,6 +41,8 @@ VERBS = (
     "models",
     "assist",
     "paraphrase",
+    "check",
+    "doctor",
     "demo",
 )
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from ..joining import joint
 from ..trees import Node, Tree
 from .articles import article_before
@@ -10,6 +12,7 @@ from .pronouns import in_case, is_accusative, is_nominative, person_of
 _OBJECTS = ("obj", "iobj", "obl", "nmod")
 _COMMAS = {",", ";", ":", "-", "--", "–", "—"}
 _ENDS = {".", "!", "?", "…", "..."}
+_FULL = {"am", "are", "is", "has", "have", "had", "will", "would"}  # of which 'm, 're, 's … are short
 _OPENING = {"(", "[", "“", "‘", '"', "``"}
 _CLOSING = {")", "]", "”", "’", '"', "''"}
 
@@ -39,7 +42,9 @@ def mend_cases(tree: Tree) -> None:
         if node.upos != "PRON":
             continue
         relation = _relation(node)
-        if is_nominative(node.form) and person_of(node.form) and _is_object(node, relation):
+        if node.feats.get("Case") == "Nom" and relation.startswith("nsubj"):
+            node.form = in_case(node.form, "Nom")
+        elif is_nominative(node.form) and person_of(node.form) and _is_object(node, relation):
             node.form = in_case(node.form, "Acc")
         elif is_accusative(node.form) and relation.startswith("nsubj") and _has_finite(node):
             node.form = in_case(node.form, "Nom")
@@ -86,6 +91,8 @@ def _may_be_small(node: Node) -> bool:
     form = node.form
     if form == "I" or form.startswith(("I'", "I’")) or node.upos == "PROPN":
         return False
+    if node.upos == "PRON":
+        return True
     if node.lemma[:1].isupper() or (node.upos == "ADJ" and node.xpos == "NNP"):
         return False
     return form[:1].isupper() and (len(form) == 1 or form[1:].islower())
@@ -103,6 +110,11 @@ def mend_punctuation(tree: Tree) -> None:
     last = tree.nodes[-1]
     if last.form in _COMMAS and last.relation == "punct" and last.origin is not None:
         last.form = last.lemma = last.xpos = "."  # a clause that was followed by one is a sentence now
+    for node, following in pairwise(tree.nodes):
+        if node.form.lower() == "can" and following.form == "not" and None in (node.origin, following.origin):
+            node.space_after = ""
+        elif not node.space_after and following.form in _FULL and node.form[-1:].isalpha():
+            node.space_after = " "
     for node in tree.nodes:
         if node.form in ("'", "’") and node.xpos == "POS" and not _glued_s(tree, node):
             node.form += "s"
@@ -113,7 +125,7 @@ def mend_commas(tree: Tree) -> None:
     for clause in [node for node in tree.nodes if node.relation == "advcl"]:
         words = clause.subtree()
         last, head = words[-1], clause.head
-        if head is None or not any(child.is_a("mark") for child in clause.children):
+        if head is None or not any(_opens(child) for child in clause.children):
             continue
         following = tree.nodes[last.index + 1] if last.index + 1 < len(tree) else None
         if following is None or following.index > head.index or not _leads(words[0], head):
@@ -122,6 +134,11 @@ def mend_commas(tree: Tree) -> None:
             comma = Node(",", ",", "PUNCT", ",")
             tree.insert(comma, clause, "punct", after=last)
             last.space_after, comma.space_after = "", " "
+
+
+def _opens(word: Node) -> bool:
+    """Whether a word is a conjunction, or stands for one: when, where."""
+    return word.is_a("mark") or (word.is_a("advmod") and word.xpos == "WRB")
 
 
 def _leads(first: Node, head: Node) -> bool:

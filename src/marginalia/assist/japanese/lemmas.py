@@ -50,7 +50,7 @@ def mend_lemmas(tree: Tree) -> None:
             following = tree.nodes[i + 1].form if i + 1 < len(tree.nodes) else ""
             if following == "ば":
                 _mend_condition(node)
-            elif following == "て" and node.form.endswith("く"):
+            elif following in ("て", "ない", "なかっ") and node.form.endswith("く"):
                 _mend_adjective(node)
         elif node.xpos.startswith("助詞"):
             node.lemma = _VOICED.get((node.xpos, node.form), node.lemma)
@@ -75,7 +75,7 @@ def _mend_condition(node: Node) -> None:
 
 
 def _mend_adjective(node: Node) -> None:
-    """Before て, 古く is of 古い: a verb would be 書い."""
+    """Before て and ない, 古く is of 古い: a verb would be 書い, 書か."""
     if f"{node.form[:-1]}い" in known_lemmas():
         node.lemma, node.upos, node.xpos = f"{node.form[:-1]}い", "ADJ", _ADJECTIVE
 
