@@ -16,9 +16,7 @@ _DIGITS = 12
 def versions(language: str, profile: Profile) -> dict[str, str]:
     """The version of the package, fingerprints of the models and resources of a language, and the versions of
     packages that know words."""
-    from marginalia import __version__
-
-    found = {"marginalia": __version__, **shipped_versions(language)}
+    found = {"marginalia": version_of("marginalia"), **shipped_versions(language)}
     if profile.reader:
         found["reader"] = fingerprint(Path(profile.reader))
     return found
@@ -34,12 +32,15 @@ def shipped_versions(language: str) -> dict[str, str]:
     found["resources"] = fingerprint(
         *sorted(path for path in (SHIPPED / language).iterdir() if path.is_file())
     )
-    for name in _PACKAGES[language]:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            found[name] = "none"
-    return found
+    return found | {name: version_of(name) for name in _PACKAGES[language]}
+
+
+def version_of(package: str) -> str:
+    """The version of a package; "none" if it is not installed."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "none"
 
 
 def fingerprint(*paths: Path) -> str:

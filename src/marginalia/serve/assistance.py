@@ -16,7 +16,7 @@ from marginalia.assist.languages import LANGUAGES, language_of
 from marginalia.assist.profile import LEVELS, Profile, profile_of, read_profile
 from marginalia.assist.records import BANDS, SentenceReport
 from marginalia.assist.sources import PlainText
-from marginalia.assist.versions import versions
+from marginalia.assist.versions import version_of, versions
 from marginalia.assist.vocabulary import vocabulary
 from marginalia.errors import DataError
 from marginalia.serve.app import Answer
@@ -68,10 +68,8 @@ class AssistAnswers:
 
     def start(self, asked: dict[str, Any]) -> Any:
         """What the page needs to know first."""
-        from marginalia import __version__
-
         return {
-            "version": __version__,
+            "version": version_of("marginalia"),
             "levels": list(LEVELS),
             "bands": list(BANDS),
             "profile": self._profile.to_dict(),
