@@ -40,6 +40,8 @@ VERBS = (
     "templates",
     "models",
     "paraphrase",
+    "check",
+    "doctor",
     "demo",
 )
 

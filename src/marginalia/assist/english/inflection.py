@@ -162,6 +162,20 @@ def inflect(lemma: str, tag: str, *, person: int = 3, plural: bool = False) -> s
     return lemma
 
 
+def lemma_of(form: str, tag: str, lemma: str) -> str:
+    """The lemma of a verb's form: the given one, unless its form is another and that of one we know is this.
+
+    >>> lemma_of("known", "VBN", "known")
+    'know'
+    """
+    low = form.lower()
+    if not tag.startswith("VB") or lemma in ("be", "have", "do"):
+        return lemma
+    known = [str(each) for each in _lemminflect().getLemma(low, "VERB")]
+    fits = (each for each in known if low in [inflect(each, one) for one in (tag, "VBD", "VBN")])
+    return lemma if lemma in known else next(fits, lemma)
+
+
 def _verb(lemma: str, tag: str, person: int, plural: bool) -> str:
     if lemma == "be":
         return _of_be(tag, person, plural)

@@ -92,7 +92,7 @@ class Pattern:
         """Each way to bind the variables, once; in the order of the nodes."""
         return [{k: v for k, v in one.items() if k[0] != "#"} for one in self.all_bound(tree)]
 
-    def found_in(self, tree: Tree) -> bool:
+    def occurs_in(self, tree: Tree) -> bool:
         """Whether there is a match."""
         return next(iter(self._search(tree.nodes)), None) is not None
 

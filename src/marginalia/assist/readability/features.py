@@ -54,7 +54,7 @@ class FeatureSet:
         for name, pattern, needs in self._patterns:
             if name in found or any(need.isdisjoint(there) for need in needs):
                 continue
-            if pattern.found_in(tree):
+            if pattern.occurs_in(tree):
                 found.add(name)
         return frozenset(found)
 
