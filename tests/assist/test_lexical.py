@@ -6,6 +6,7 @@ import math
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -27,7 +28,8 @@ from marginalia.errors import DataError
 
 @cache
 def tree_of(text: str) -> Tree:
-    return Tree.of(mg.load("en").parse(text).sentences[0], "en")
+    pipeline: Any = mg.load("en")
+    return Tree.of(pipeline.parse(text).sentences[0], "en")
 
 
 def offered(text: str, profile: Profile | None = None) -> dict[str, str]:
@@ -125,12 +127,14 @@ def test_ranks_are_those_of_the_sums(features: list[dict[str, float]]) -> None:
 
 
 def test_a_ranker_is_what_a_model_exports(tmp_path: Path) -> None:
-    items = [{"candidates": [{"features": {"good": 1.0}, "right": True}, {"features": {"bad": 2.0}}]}] * 3
-    model = mg.train(items, structure="candidates", learner="crf")
+    items: Any = [
+        {"candidates": [{"features": {"good": 1.0}, "right": True}, {"features": {"bad": 2.0}}]}
+    ] * 3
+    model: Any = mg.train(items, structure="candidates", learner="crf")
     path = str(tmp_path / "ranker.weights")
     model.export_weights(path)
     ranker = read_ranker(path)
-    scores = {one.number: one.score for one in model.rerank(items[0])}  # type: ignore[attr-defined]
+    scores = {one.number: one.score for one in model.rerank(items[0])}
     assert ranker.score({"good": 1.0}) == pytest.approx(scores[1], abs=1e-6)
     assert ranker.score({"bad": 2.0, "unknown": 9.0}) == pytest.approx(scores[2], abs=1e-6)
     Path(path).write_text("kind\tfeature\tlabels\tweight\nfeature\tgood\tbest\tmuch\n")
