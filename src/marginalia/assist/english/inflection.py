@@ -165,8 +165,6 @@ def lemma_of(form: str, tag: str, lemma: str) -> str:
     low = form.lower()
     if not tag.startswith("VB") or lemma in ("be", "have", "do"):
         return lemma
-    if lemma != low and inflect(lemma, tag) == low:
-        return lemma
     known = [str(each) for each in _lemminflect().getLemma(low, "VERB")]
     fits = (each for each in known if low in [inflect(each, one) for one in (tag, "VBD", "VBN")])
     return lemma if lemma in known else next(fits, lemma)

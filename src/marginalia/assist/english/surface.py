@@ -42,7 +42,9 @@ def mend_cases(tree: Tree) -> None:
         if node.upos != "PRON":
             continue
         relation = _relation(node)
-        if is_nominative(node.form) and person_of(node.form) and _is_object(node, relation):
+        if node.feats.get("Case") == "Nom" and relation.startswith("nsubj"):
+            node.form = in_case(node.form, "Nom")
+        elif is_nominative(node.form) and person_of(node.form) and _is_object(node, relation):
             node.form = in_case(node.form, "Acc")
         elif is_accusative(node.form) and relation.startswith("nsubj") and _has_finite(node):
             node.form = in_case(node.form, "Nom")
@@ -89,6 +91,8 @@ def _may_be_small(node: Node) -> bool:
     form = node.form
     if form == "I" or form.startswith(("I'", "I’")) or node.upos == "PROPN":
         return False
+    if node.upos == "PRON":
+        return True
     if node.lemma[:1].isupper() or (node.upos == "ADJ" and node.xpos == "NNP"):
         return False
     return form[:1].isupper() and (len(form) == 1 or form[1:].islower())
@@ -121,7 +125,7 @@ def mend_commas(tree: Tree) -> None:
     for clause in [node for node in tree.nodes if node.relation == "advcl"]:
         words = clause.subtree()
         last, head = words[-1], clause.head
-        if head is None or not any(child.is_a("mark") for child in clause.children):
+        if head is None or not any(_opens(child) for child in clause.children):
             continue
         following = tree.nodes[last.index + 1] if last.index + 1 < len(tree) else None
         if following is None or following.index > head.index or not _leads(words[0], head):
@@ -130,6 +134,11 @@ def mend_commas(tree: Tree) -> None:
             comma = Node(",", ",", "PUNCT", ",")
             tree.insert(comma, clause, "punct", after=last)
             last.space_after, comma.space_after = "", " "
+
+
+def _opens(word: Node) -> bool:
+    """Whether a word is a conjunction, or stands for one: when, where."""
+    return word.is_a("mark") or (word.is_a("advmod") and word.xpos == "WRB")
 
 
 def _leads(first: Node, head: Node) -> bool:

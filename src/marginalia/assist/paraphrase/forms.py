@@ -43,13 +43,14 @@ def _first(bound: Bound, name: str) -> Node | None:
 def _give(node: Node, form: Form, bound: Bound) -> bool:
     """Change a word by one form; whether its surface has to be made anew."""
     feats = node.feats
-    if form.kind == "feature" and form.name == "xpos":
-        node.xpos = form.values[0]
+    if form.kind == "feature" and form.name in ("xpos", "upos"):
+        setattr(node, form.name, form.values[0])
         return False
     if form.kind == "feature":
         _set(feats, FORMS[form.values[0]] if not form.name else {form.name: form.values[0]})
-    elif form.kind == "lemma":
-        node.lemma = form.values[0]
+    elif form.kind in ("lemma", "mapped"):
+        other = _first(bound, form.name) if form.kind == "mapped" else None
+        node.lemma = form.values[0] if other is None else form.table[other.lemma.lower()]
     elif form.kind in ("tense", "like"):
         other = _first(bound, form.name)
         if other is None:

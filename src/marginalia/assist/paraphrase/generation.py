@@ -23,7 +23,8 @@ def _english(tree: Tree, before: Tree, changed: Sequence[Node]) -> None:
     for node in changed:
         if node.origin is not None and lemmas.get(node.origin) == node.lemma:  # the parser's, not the rule's
             node.lemma = english.lemma_of(node.form, node.xpos, node.lemma)
-        if node.xpos != "MD" or node.origin is None:  # can, may … have one form: "ca" of can't, too
+        following = tree.nodes[node.index + 1].form if node.index + 1 < len(tree) else ""
+        if node.xpos != "MD" or following.lower() not in ("n't", "n’t"):  # "ca" of "can't" stays
             node.xpos = english.tag_of(node.upos, node.feats)
             node.form = english.form_of(node.lemma, node.upos, node.feats)
     for node in changed:

@@ -23,9 +23,12 @@ class Places:
         self._outside: set[int] = set()
         self._known: dict[int, tuple[bool, int]] = {}
         self._heads: dict[int, Node] = {}
+        self._grading: set[int] = set()  # "very" of "very old"
         for head in matched:
             left = [c for c in head.children if c.index < head.index]
             right = [c for c in head.children if c.index > head.index]
+            if head.upos in ("ADJ", "ADV") and left and left[-1].relation == "advmod":
+                self._grading.add(id(left[-1]))
             for on_left, side in ((True, left), (False, right)):
                 passed = 0
                 for child in side:
@@ -77,7 +80,7 @@ class Places:
         if whole and child.relation != "cc":
             return (True, len(left)) if on_left else (False, 0)
         if on_left:
-            if _is(child, _CLOSE) or child.feats.get("Polarity") == "Neg":
+            if _is(child, _CLOSE) or child.feats.get("Polarity") == "Neg" or id(child) in self._grading:
                 return True, len(left)
             leading = next((i for i, one in enumerate(left) if not _is(one, _LEADING)), len(left))
             return True, 0 if _is(child, ("cc",)) else max(min(passed, len(left)), leading)

@@ -68,6 +68,7 @@ class RuleFile:
     language: str = ""
     families: list[Family] = field(default_factory=list)
     lists: dict[str, frozenset[str]] = field(default_factory=dict)
+    pairs: dict[str, dict[str, str]] = field(default_factory=dict)  # of lists with "word: other word"
     macros: dict[str, str] = field(default_factory=dict)
 
 
@@ -201,7 +202,9 @@ class _Reader:
                 raise _error(statement, f"cannot read the list '{words}': {error.strerror}") from None
         else:
             lines = words.split(",")
-        self.file.lists[name] = frozenset(w.strip().lower() for w in lines if w.strip() and w[0] != "#")
+        pairs = [w.lower().partition(":") for w in lines if w.strip() and w[0] != "#"]
+        self.file.lists[name] = frozenset(word.strip() for word, _, _ in pairs)
+        self.file.pairs[name] = {word.strip(): other.strip() for word, colon, other in pairs if colon}
 
     def _macro(self, statement: _Statement) -> None:
         name, text = _assignment(statement, ("=",))

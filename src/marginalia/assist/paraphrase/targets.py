@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
 
 from marginalia.assist.paraphrase.classes import RELATION_NAMES, UPOS
 from marginalia.assist.paraphrase.lexer import Place, Tokens
@@ -30,13 +30,17 @@ _NEW = re.compile(r"\b([A-Z]\w*'*):[A-Z]+/")  # a new word with a variable of it
 @dataclass(frozen=True)
 class Form:
     """What becomes of a word: `feature` and `lemma`, `form` set it; `tense`, `like`, `agree` copy of another
-    word (`name`); `take`, `drop`, `short` and `alone` change what hangs on it, `whole` keeps it together."""
+    word (`name`); `mapped` looks the lemma of another word up in the `table` of a list; `take`, `drop`,
+    `short` and `alone` change what hangs on it, `whole` keeps it together."""
 
     kind: str
     name: str = ""
     values: tuple[str, ...] = ()
+    table: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
 
     def __str__(self) -> str:
+        if self.kind == "mapped":
+            return f"lemma=@{self.values[0]} of {self.name}"
         if self.kind in ("feature", "lemma", "form"):
             key = self.name or self.kind
             return self.values[0] if self.kind == "feature" and not key else f"{key}={quoted(self.values[0])}"
@@ -169,6 +173,8 @@ class TargetReader:
                 raise tokens.expected("of")
             return Form(word, self._variable(), relations)
         if tokens.sign("="):
+            if word == "lemma" and tokens.sign("@"):
+                return self._mapped()
             value = tokens.expect_word("a value")
             return Form(word if word in ("lemma", "form") else "feature", word, (value,))
         if word not in FORMS:
@@ -177,6 +183,12 @@ class TargetReader:
             )
             raise tokens.expected(f"one of {known}, or Feature=Value", token)
         return Form("feature", "", (word,))
+
+    def _mapped(self) -> Form:
+        name = self.tokens.expect_word("the name of a list of pairs")
+        if not self.tokens.word("of"):
+            raise self.tokens.expected("of")
+        return Form("mapped", self._variable(), (name,))
 
     def _relations(self) -> tuple[str, ...]:
         names = [self.tokens.expect_word("a relation")]

@@ -16,6 +16,7 @@ from marginalia.assist.trees import Node, Tree
 
 _STOPS = {"ja": "。", "zh": "。"}
 _OF_THE_SENTENCE = frozenset({"punct", "cc", "discourse", "vocative", "parataxis", "mark", "dislocated"})
+_OF_A_NOUN = ("det", "amod", "nummod", "nmod", "multiword", "case", "appos", "acl")
 
 
 @dataclass
@@ -65,7 +66,7 @@ def transfer(
     _drop(work, matched)
     _arrange(work, targets, roots, places)
     _check_relative(matched, work)
-    trees = _split(work, roots)
+    trees = _split(work, roots, {node.origin for node in tree if node.form == ","})
     changed = shape(work.nodes, bound, targets)
     return Transfer(trees, changed)
 
@@ -246,6 +247,8 @@ def _hand_over(work: _Work, top: Node, roots: list[Node], matched: list[Node], p
         outside = places.outside(node)
         if later:  # what stands before the first sentence now leads it
             return outside and node.index < root.index
+        if top.upos in ("NOUN", "PROPN") and any(node.is_a(kind) for kind in _OF_A_NOUN):
+            return False
         return outside and (node.relation in _OF_THE_SENTENCE or top.upos not in ("VERB", "AUX"))
 
     work.tree.move_daughters(top, root, moves)
@@ -328,7 +331,7 @@ def _check_relative(matched: Sequence[Node], work: _Work) -> None:
             raise Refused(f"'{node.form}' leads its clause")
 
 
-def _split(work: _Work, roots: list[Node]) -> list[Tree]:
+def _split(work: _Work, roots: list[Node], commas: set[int | None]) -> list[Tree]:
     """The sentences, each with a stop if the whole had one."""
     tree = work.tree
     final = tree.nodes[-1]
@@ -341,7 +344,7 @@ def _split(work: _Work, roots: list[Node]) -> list[Tree]:
     stop = final.form if final.relation == "punct" else ""
     trees = [tree, *(tree.split(root) for root in roots[1:])]
     for piece in trees[1:]:
-        _close(tree, piece)
+        _close(tree, piece, commas)
     for one in trees if len(trees) > 1 else ():
         if stop and one.nodes[-1].relation != "punct":
             mark = Node(_STOPS.get(one.language, "."), upos="PUNCT", relation="punct", glued=(True, False))
@@ -349,15 +352,13 @@ def _split(work: _Work, roots: list[Node]) -> list[Tree]:
     return trees
 
 
-def _close(tree: Tree, piece: Tree) -> None:
-    """Take away the comma behind a piece that stood between commas and is a sentence of its own now."""
-    own = {node.origin for node in piece if node.origin is not None}
-    before = {node.origin + 1 for node in tree if node.origin is not None and node.form == ","}
-    if not own or not (min(own) in before or piece.nodes[0].form == ","):
-        gone = min(own, default=0) - 1  # a comma that the rule has dropped
-        if not own or gone < 0 or any(node.origin == gone for node in tree):
-            return
-    for node in list(tree):
-        behind = node.origin is not None and node.origin - 1 in own and node.origin not in own
-        if behind and node.form == "," and not node.children and node.head is not None:
+def _close(tree: Tree, piece: Tree, commas: set[int | None]) -> None:
+    """Take away the comma behind a piece that stood between `commas` and is a sentence of its own now."""
+    there = {node.origin for node in tree}
+    own = {node.origin for node in piece if node.origin is not None and node.origin not in there}
+    for before, node in list(zip(tree.nodes, tree.nodes[1:], strict=False)):
+        if node.origin is None or node.origin - 1 not in own or node.form != "," or before.origin is None:
+            continue
+        opened = any(before.origin < place <= min(own) for place in commas if place is not None)
+        if opened and not node.children:
             tree.delete(node)
