@@ -15,6 +15,7 @@ from itertools import islice
 
 import marginalia as mg
 from marginalia.assist.japanese.easier import Unit, is_easier, replaced, units_of
+from marginalia.assist.paraphrase.rule_files import PACKED
 from marginalia.assist.trees import trees_of
 from marginalia.assist.words.packed import SHIPPED, write_packed
 
@@ -68,7 +69,7 @@ def main() -> None:
     parser.add_argument("--output", default=str(SHIPPED / "ja" / "easier.words"))
     options = parser.parse_args()
     lines = list(learned(parsed(rows(options.source, held_out=False))))
-    write_packed(options.output, "easier", lines)
+    write_packed(options.output, PACKED, lines)
     print(f"{len(lines)} pairs of words")
 
 

@@ -62,7 +62,9 @@ def replaced(before: Sequence[Unit], after: Sequence[Unit]) -> Iterator[tuple[Un
 
 def _alike(old: Unit, new: Sequence[Unit]) -> bool:
     upos = new[-1].upos
-    return {old.upos, upos, new[0].upos} <= _CONTENT and _LIKE.get(old.upos, old.upos) == _LIKE.get(upos, upos)
+    return {old.upos, upos, new[0].upos} <= _CONTENT and _LIKE.get(old.upos, old.upos) == _LIKE.get(
+        upos, upos
+    )
 
 
 def is_easier(old: Sequence[str], new: Sequence[str]) -> bool:
