@@ -1,4 +1,4 @@
-"""Learn easier Japanese words from SNOW T15: python tools/make_easier.py ../shared/data/simplification/snow_t15.tsv
+"""Learn easier Japanese words from SNOW T15: python tools/make_easier.py FOLDER/snow_t15.tsv
 
 Sentences and their simplified forms are aligned word by word. A word gets an easier one that stood for it at
 least twice and in three of ten of its sentences, if it is of an easier level of the JLPT or more
@@ -12,6 +12,7 @@ import argparse
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import islice
+from typing import cast
 
 import marginalia as mg
 from marginalia.assist.japanese.easier import Unit, is_easier, replaced, units_of
@@ -36,7 +37,7 @@ def rows(path: str, held_out: bool) -> Iterator[tuple[str, str]]:
 
 def parsed(pairs: Iterable[tuple[str, str]]) -> Iterator[tuple[list[Unit], list[Unit]]]:
     """The units of both sentences of each pair."""
-    pipeline, waiting = mg.load("ja"), iter(pairs)
+    pipeline, waiting = cast(mg.Pipeline, mg.load("ja")), iter(pairs)
     while batch := list(islice(waiting, BATCH)):
         texts = list(dict.fromkeys(text for pair in batch for text in pair))
         documents = zip(texts, pipeline.parse_all(texts), strict=True)
