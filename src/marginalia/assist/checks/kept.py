@@ -30,7 +30,7 @@ NEGATIONS = {
 EXCLUDING = {
     "en": _words(
         "only until till unless but except hardly scarcely barely rarely seldom fail lack "
-        "little few less soon doubt deny forget help too or otherwise"
+        "absence little few less soon doubt deny forget help too or otherwise"
     ),
     "ja": _words("しか だけ のみ ばかり まで 以外"),
 }

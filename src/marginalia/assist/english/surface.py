@@ -125,7 +125,7 @@ def mend_commas(tree: Tree) -> None:
     for clause in [node for node in tree.nodes if node.relation == "advcl"]:
         words = clause.subtree()
         last, head = words[-1], clause.head
-        if head is None or not any(child.is_a("mark") for child in clause.children):
+        if head is None or not any(_opens(child) for child in clause.children):
             continue
         following = tree.nodes[last.index + 1] if last.index + 1 < len(tree) else None
         if following is None or following.index > head.index or not _leads(words[0], head):
@@ -134,6 +134,11 @@ def mend_commas(tree: Tree) -> None:
             comma = Node(",", ",", "PUNCT", ",")
             tree.insert(comma, clause, "punct", after=last)
             last.space_after, comma.space_after = "", " "
+
+
+def _opens(word: Node) -> bool:
+    """Whether a word is a conjunction, or stands for one: when, where."""
+    return word.is_a("mark") or (word.is_a("advmod") and word.xpos == "WRB")
 
 
 def _leads(first: Node, head: Node) -> bool:
