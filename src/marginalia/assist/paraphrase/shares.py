@@ -1,4 +1,4 @@
-"""How many of a hundred sentences have a lemma, a relation or a part of speech: the index asks for rare ones."""
+"""How many of a hundred sentences have a lemma, a relation or a part of speech: rare ones are asked first."""
 
 from __future__ import annotations
 
