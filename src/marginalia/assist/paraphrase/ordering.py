@@ -80,6 +80,8 @@ class Places:
         if whole and child.relation != "cc":
             return (True, len(left)) if on_left else (False, 0)
         if on_left:
+            if _is(child, ("case", "det")):
+                return True, _before_modifiers(left, child)
             if _is(child, _CLOSE) or child.feats.get("Polarity") == "Neg" or id(child) in self._grading:
                 return True, len(left)
             leading = next((i for i, one in enumerate(left) if not _is(one, _LEADING)), len(left))
@@ -93,6 +95,15 @@ class Places:
         old = [one.index for one in right if one.origin is not None and one.index > node.index]
         last = len(right) if old and child.index > max(old) else passed
         return False, min(max(passed, objects, last), len(right))
+
+
+def _before_modifiers(left: Sequence[Node], child: Node) -> int:
+    """The place of a preposition or an article: before words of the phrase, behind those of its clause."""
+    inside = ("nmod", "amod", "nummod", "compound", *(("det",) if _is(child, ("case",)) else ()))
+    place = len(left)
+    while place and _is(left[place - 1], inside):
+        place -= 1
+    return place
 
 
 def _is(node: Node, relations: Sequence[str]) -> bool:
