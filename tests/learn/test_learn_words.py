@@ -233,7 +233,6 @@ def test_tasks_choose_the_structure_that_goes_with_the_learner(folder: Path) -> 
     recipe = make_recipe("segmentation-tags", learner="crf")
     assert (recipe.structure, recipe.features) == ("chain", "characters")
     assert make_recipe("segmentation", structure="segments").features == "segments-rich"
-
     model = mg.train(folder / "tagged.txt", task="segmentation-tags", passes=2)
     assert (model.saved.structure, model.saved.options) == ("words", {"tag_separator": "/"})
     assert set(model.tag(list(TEXT)).labels) <= {f"{p}-{t}" for p in "BMES" for t in "nvrup"}
