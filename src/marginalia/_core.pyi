@@ -8,6 +8,9 @@ from typing import Annotated, Any, overload
 import numpy
 from numpy.typing import NDArray
 
+def build() -> str:
+    """The compiler that made the core, and how."""
+
 class TokenTable:
     """Tokens of many sentences: rows of text fields."""
 

@@ -208,7 +208,7 @@ def test_what_patterns_say(pattern: str, matches: list[str]) -> None:
     tree.nodes[0].lemma = "cat"
     compiled = parse_pattern(pattern, {"animals": frozenset({"cat", "dog"})})
     assert sorted(bound["X"].form for bound in compiled.matches(tree)) == matches  # type: ignore[union-attr]
-    assert compiled.found_in(tree) == bool(matches)
+    assert compiled.occurs_in(tree) == bool(matches)
     again = parse_pattern(str(compiled), {"animals": frozenset({"cat", "dog"})})
     assert shown(again.matches(tree)) == shown(compiled.matches(tree))
 

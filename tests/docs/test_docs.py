@@ -83,6 +83,12 @@ garden NN I-NP
 . . O
 
 """
+RULES = """\
+language en
+family passive
+why The sentence says first who does what.
+rule by-passive: N1 be V:part by N2 -> N2 V N1
+"""
 
 
 @cache
@@ -135,6 +141,7 @@ def prepared(folder: Path) -> Shell:
     (folder / "train.conllu").write_text(treebank(120))
     (folder / "test.conllu").write_text(treebank(30, seed=2))
     (folder / "pipeline.mg").write_bytes(pipeline())
+    (folder / "my.rules").write_text(RULES)
     return Shell(folder)
 
 

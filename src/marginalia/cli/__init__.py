@@ -39,7 +39,10 @@ VERBS = (
     "clusters",
     "templates",
     "models",
+    "assist",
     "paraphrase",
+    "check",
+    "doctor",
     "demo",
 )
 

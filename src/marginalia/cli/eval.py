@@ -81,6 +81,14 @@ def add_parser(verbs: Verbs) -> None:
     )
     parser.add_argument("--confusion", action="store_true", help="all confused label pairs, not just ten")
     parser.add_argument(
+        "--errors",
+        metavar="N",
+        type=natural,
+        nargs="?",
+        const=10,
+        help="MODEL: the N sentences (default: 10) that it is wrong about and surest of, with reasons",
+    )
+    parser.add_argument(
         "--given",
         metavar="NAMES",
         help="pipelines: what of TEST is given, tokens or tokens,tags (default: none, raw text is parsed)",
@@ -141,6 +149,7 @@ def evaluate(args: argparse.Namespace, places: dict[str, str]) -> Evaluated:
         _wants_reliability(args),
         threads=args.threads or 1,
         places=places,
+        errors=args.errors or 0,
     )
     if not args.model:
         kind = _kind(args)
@@ -213,7 +222,7 @@ def _layout(kind: OutputKind[Any], args: argparse.Namespace, places: dict[str, s
 
 def show(args: argparse.Namespace, evaluated: Evaluated) -> None:
     """Print the outcome."""
-    report, comparison, reliabilities = evaluated
+    report, comparison, reliabilities, mistakes = evaluated
     pairs = [{"gold": c.gold, "predicted": c.predicted, "count": c.count} for c in report.confusion]
     if args.json:
         shown = report.to_json() | ({"confusion": pairs} if args.confusion else {})
@@ -221,6 +230,8 @@ def show(args: argparse.Namespace, evaluated: Evaluated) -> None:
             shown["comparison"] = comparison.to_json()
         if reliabilities:
             shown["reliability"] = {name: one.to_json() for name, one in reliabilities.items()}
+        if mistakes is not None:
+            shown["errors"] = mistakes.to_json()
         print(json.dumps(shown, ensure_ascii=False))
         return
     print(report.to_text(), end="")
@@ -233,6 +244,8 @@ def show(args: argparse.Namespace, evaluated: Evaluated) -> None:
     if comparison is not None:
         print(f"a = {args.pred or args.model}, b = {args.compare}")
         print(comparison.to_text(), end="")
+    if mistakes is not None:
+        print(mistakes.to_text(args.test), end="")
 
 
 def _check(args: argparse.Namespace) -> None:
@@ -245,6 +258,8 @@ def _check(args: argparse.Namespace) -> None:
         raise UsageError(
             "--reliability is for MODEL TEST: a file of predictions does not say how sure they are."
         )
+    if by_files and args.errors:
+        raise UsageError("--errors is for MODEL TEST: a file of predictions gives no reasons.")
     if by_files and (args.dictionary or args.constrain or args.constraints or args.hypotheses):
         raise UsageError("--dictionary, --constrain, --constraints and --hypotheses are for MODEL TEST.")
     if args.reliability_plot:

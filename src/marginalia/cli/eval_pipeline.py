@@ -17,6 +17,7 @@ _OTHERS = (
     "reliability",
     "reliability_plot",
     "confusion",
+    "errors",
     "hypotheses",
     "constrain",
     "constraints",

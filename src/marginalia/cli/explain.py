@@ -53,7 +53,6 @@ sentence; if the model needs more columns than words, tokens are written word/po
 _EXAMPLES = """\
   marginalia explain model.mg "He/PRP reckons/VBZ so/RB"
   marginalia explain model.mg --input test.txt --sentence 3 --against 2-4=NP --html why.html
-  marginalia explain model.mg --input test.txt --all --json --threads 2 > why.jsonl
   marginalia explain model.mg --input test.txt --cite 3 --training train.txt
   marginalia explain en "She said that the house was old." --word 5 --part parser --against 3
 """

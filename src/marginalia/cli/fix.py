@@ -48,7 +48,6 @@ Of a pipeline (train --task ud) the examples are sentences of CoNLL-U, right in 
 
 _EXAMPLES = """\
   marginalia fix model.mg "He/PRP reckons/VBZ so/RB" --labels "B-NP B-VP B-ADVP" --check dev.txt
-  marginalia fix model.mg "He/PRP reckons/VBZ so/RB" --labels 3=B-ADVP -o model.mg
   marginalia fix model.mg --input corrected.txt -o model.mg
   marginalia fix model.mg --undo -o model.mg
   marginalia fix en.mg --input right.conllu --sentence 2 -o en.mg

@@ -83,8 +83,8 @@ class Plan:
     options: dict[str, Any] = field(default_factory=dict)
 
 
-def make_plan(args: argparse.Namespace) -> Plan:
-    """The plan of parsed arguments and of the recipe among them, if there is one."""
+def make_plan(args: argparse.Namespace, *, saves: bool = True) -> Plan:
+    """The plan of parsed arguments and of the recipe among them, if there is one; `saves`: a model."""
     recipes = [path for path in args.data if path.endswith(".toml")]
     if len(recipes) > 1:
         raise UsageError(f"found several recipes ({', '.join(recipes)}), expected one.")
@@ -93,7 +93,9 @@ def make_plan(args: argparse.Namespace) -> Plan:
     values = _overridden(values, args, data)
     if not values.get("train"):
         raise UsageError("there is no training data: name a file, or `train` in the recipe.")
-    if not values.get("output"):
+    if not saves:
+        values["output"] = ""
+    elif not values.get("output"):
         raise UsageError("where to save the model? Add -o model.mg (or `output` to the recipe).")
     return _plan(values)
 

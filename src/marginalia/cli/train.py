@@ -23,6 +23,7 @@ from marginalia.cli.arguments import (
     natural,
     probability,
     verb_parser,
+    whole_number,
 )
 from marginalia.cli.output import check_output
 from marginalia.cli.plan import Plan, make_plan
@@ -32,8 +33,11 @@ from marginalia.cli.text import count, seconds, size
 from marginalia.interrupts import stopping, uninterrupted
 
 if TYPE_CHECKING:
+    from marginalia.corpus.source import DataSource
     from marginalia.decode import TrainedModel
+    from marginalia.learn.recipe import Recipe
     from marginalia.learn.training import TrainingRun
+    from marginalia.model import SavedModel
 
 _DESCRIPTION = """\
 Train a model on labelled text. Data are column files (a token a line, blank lines between
@@ -108,6 +112,12 @@ def add_parser(verbs: Verbs) -> None:
     )
     _add_unlabelled(parser)
     parser.add_argument(
+        "--folds",
+        metavar="N",
+        type=whole_number(2, 1000),
+        help="cross-validate: train on all folds but one, N times; prints scores, writes no model",
+    )
+    parser.add_argument(
         "--parallel", metavar="HOW", help="mix: split the data over --threads models, average after each pass"
     )
     _add_pipeline_options(parser)
@@ -160,6 +170,10 @@ def run(args: argparse.Namespace) -> int:
         structure = args.structure or (_structure_of(args.start) if args.start else "chain")
         print(settings_text(structure, args.learner or "perceptron"), end="")
         return 0
+    if args.folds:
+        from marginalia.cli import folds
+
+        return folds.run(args)
     plan = make_plan(args)
     if plan.task == "ud":
         from marginalia.cli import train_pipeline
@@ -213,13 +227,29 @@ def prepare(
 ) -> TrainingRun:
     """The run of a plan, data read and features extracted; `say` hears of first stages."""
     from marginalia import learn
-    from marginalia.corpus.source import DataSource
-    from marginalia.features.dictionary import Dictionary
     from marginalia.kinds import load
-    from marginalia.learn.recipe import GlobalChoice
     from marginalia.learn.samples import read_sample_weights
 
     start = load(plan.start).saved if plan.start else None
+    recipe, source = planned(plan, train, start)
+    more: dict[str, Any] = {"threads": plan.threads, "start": start, "say": say}
+    more["sample_weights"] = read_sample_weights(plan.sample_weights) if plan.sample_weights else None
+    if plan.also_unlabelled:
+        from marginalia.learn.self_training import Unlabelled, prepare_self_training
+
+        least = 0.99 if plan.min_confidence is None else plan.min_confidence
+        text = Unlabelled(plan.also_unlabelled, least, plan.unlabelled_format)
+        return prepare_self_training(source, dev or None, recipe, text, **more)
+    return learn.prepare(source, dev or None, recipe, **more)
+
+
+def planned(plan: Plan, train: list[str], start: SavedModel | None = None) -> tuple[Recipe, DataSource]:
+    """The recipe of a plan, and its data."""
+    from marginalia import learn
+    from marginalia.corpus.source import DataSource
+    from marginalia.features.dictionary import Dictionary
+    from marginalia.learn.recipe import GlobalChoice
+
     recipe = learn.recipe_with(
         start,
         plan.task,
@@ -234,16 +264,7 @@ def prepare(
         global_choice=GlobalChoice(plan.global_features, tuple(plan.global_function), plan.lowercase),
         settings=plan.settings,
     )
-    source = DataSource(train, plan.columns, plan.label, plan.format, plan.options)
-    more: dict[str, Any] = {"threads": plan.threads, "start": start, "say": say}
-    more["sample_weights"] = read_sample_weights(plan.sample_weights) if plan.sample_weights else None
-    if plan.also_unlabelled:
-        from marginalia.learn.self_training import Unlabelled, prepare_self_training
-
-        least = 0.99 if plan.min_confidence is None else plan.min_confidence
-        text = Unlabelled(plan.also_unlabelled, least, plan.unlabelled_format)
-        return prepare_self_training(source, dev or None, recipe, text, **more)
-    return learn.prepare(source, dev or None, recipe, **more)
+    return recipe, DataSource(train, plan.columns, plan.label, plan.format, plan.options)
 
 
 def follow(training: TrainingRun, quiet: bool) -> bool:

@@ -21,6 +21,7 @@ from marginalia.evaluate.significance import (
     compare,
     mcnemar,
 )
+from marginalia.evaluate.simplification import Sari, bleu, sari
 from marginalia.evaluate.trees import LabelConfusion, TreeReport, score_trees
 from marginalia.evaluate.word_alignment import Treebank
 
@@ -35,11 +36,13 @@ __all__ = [
     "RankingReport",
     "Reliability",
     "Report",
+    "Sari",
     "TreeReport",
     "Treebank",
     "TreebankReport",
     "TypeScore",
     "approximate_randomisation",
+    "bleu",
     "bootstrap_interval",
     "compare",
     "evaluate",
@@ -47,6 +50,7 @@ __all__ = [
     "reciprocal_ranks",
     "reliability",
     "right_spans",
+    "sari",
     "score_classes",
     "score_ids",
     "score_ranking",

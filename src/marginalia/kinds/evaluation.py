@@ -27,11 +27,13 @@ from marginalia.kinds.labelled import (
     labelled_batches,
     read_labelled,
 )
+from marginalia.kinds.wrong_sentences import Mistakes, find_mistakes
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What is asked. `known` is training data, whose words are not unseen; `compare` other predictions.
+    """What is asked. `known` is training data, whose words are not unseen; `compare` other predictions;
+    `errors` how many wrong sentences are to be listed.
 
     Files go by the names that users know; `places` says where they can be read, if not there.
     """
@@ -44,6 +46,7 @@ class Evaluation:
     reliability: bool = False
     constraints: Constraints | None = None
     threads: int = 1
+    errors: int = 0
     places: Mapping[str, str] = field(default_factory=dict)
 
     def place(self, name: str) -> str:
@@ -57,6 +60,7 @@ class Evaluated(NamedTuple):
     report: Scores
     comparison: Comparison | None
     reliabilities: dict[str, Reliability]
+    mistakes: Mistakes | None = None
 
 
 class _Columns(NamedTuple):
@@ -73,7 +77,15 @@ def evaluate_model(
     sure: list[BlockConfidence] = []
     columns = _tagged(kind, model, test, layout, asked, sure)
     report, comparison = _scored(kind, columns, layout, asked, model.saved.scheme is not None)
-    return Evaluated(report, comparison, _reliabilities(kind, columns, sure) if asked.reliability else {})
+    reliabilities = _reliabilities(kind, columns, sure) if asked.reliability else {}
+    return Evaluated(report, comparison, reliabilities, _mistakes(model, test, layout, asked))
+
+
+def _mistakes(model: LabelModel, test: str, layout: Layout, asked: Evaluation) -> Mistakes | None:
+    if not asked.errors:
+        return None
+    blocks = (batch.block for batch in labelled_batches(asked.place(test), layout, model))
+    return find_mistakes(model, blocks, layout.label, asked.errors)
 
 
 def evaluate_files(

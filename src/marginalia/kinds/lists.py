@@ -26,7 +26,17 @@ _SET = {
 _OF_TOKENS = "it is for labels of tokens, but this model chooses candidates"
 _OPTIONS = {
     "tag": ("min-confidence", "constrain", "constraints", "given", "dictionary"),
-    "eval": ("mode", "scheme", "known", "bootstrap", "compare", "constrain", "constraints", "dictionary"),
+    "eval": (
+        "mode",
+        "scheme",
+        "known",
+        "bootstrap",
+        "compare",
+        "errors",
+        "constrain",
+        "constraints",
+        "dictionary",
+    ),
     "explain": ("constrain", "constraints", "dictionary"),
 }
 

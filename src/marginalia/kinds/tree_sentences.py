@@ -23,7 +23,10 @@ _OF_TOKENS = "it is for labels of tokens, but this model gives trees"
 _OF_PHRASES = "dictionaries have labels of phrases, but this model gives trees"
 
 NOT_FOR_TREES = MappingProxyType(
-    {f"eval --{option}": _OF_TOKENS for option in ("mode", "scheme", "known", "bootstrap", "compare")}
+    {
+        f"eval --{option}": _OF_TOKENS
+        for option in ("mode", "scheme", "known", "bootstrap", "compare", "errors")
+    }
     | {
         f"explain --{option}": "it is for labels of tokens, but heads of words are explained one by one"
         for option in ("all", "html", "cite", "training", "constrain", "constraints", "hypotheses")

@@ -23,7 +23,8 @@ def clause_words(predicate: Node) -> list[Node]:
 
 def finite_of(predicate: Node) -> Node | None:
     """The finite verb of a clause, if it has one."""
-    return next((word for word in clause_words(predicate) if word.xpos in FINITE), None)
+    words = clause_words(predicate)
+    return next((word for word in words if word.xpos in FINITE or word.feats.get("VerbForm") == "Fin"), None)
 
 
 def _surface(transfer: Transfer) -> Iterator[Finding]:

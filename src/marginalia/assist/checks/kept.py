@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cache
 
-from marginalia.assist.trees import Node
+from marginalia.assist.trees import Node, Tree
 from marginalia.assist.words.wordnet import wordnet
 
 from .check import Check, Finding, Transfer, lowered, vetoed
@@ -28,15 +28,18 @@ NEGATIONS = {
     "ja": _words("ない 無い ぬ ず ん まい なし"),
 }
 EXCLUDING = {
-    "en": _words("only until till unless but except hardly scarcely barely rarely seldom fail lack"),
+    "en": _words(
+        "only until till unless but except hardly scarcely barely rarely seldom fail lack "
+        "absence little few less soon doubt deny forget help too or otherwise"
+    ),
     "ja": _words("しか だけ のみ ばかり まで 以外"),
 }
 AFFIX = re.compile(r"(?:un|in|im|il|ir|dis|non-?)(?=[a-z]{3})|(?<=[a-z]{3})less$")
 # What a statement is worth hangs on them: a paraphrase that loses one ranks lower. One of a group will do.
 HEDGES = {
     "en": (
-        _words("may might could can possibly perhaps maybe"),
-        _words("must should would"),
+        _words("may might could can possibly perhaps maybe please"),
+        _words("must should would please"),
         _words("probably likely"),
         _words("almost nearly about around approximately"),
         _words("all every each both"),
@@ -109,8 +112,9 @@ def _opposite_of_stem(lemma: str) -> bool:
 
 
 def negations_of(nodes: Iterable[Node], language: str) -> int:
-    """How many words turn a statement round; affixes count as words."""
-    return sum(_is_negative(node, language) for node in nodes)
+    """How many words turn a statement round; affixes count as words, and "neither … nor" as one."""
+    found = [node.lemma.lower() for node in nodes if _is_negative(node, language)]
+    return len(found) - min(found.count("neither"), found.count("nor"))
 
 
 def _is_negative(node: Node, language: str) -> bool:
@@ -121,12 +125,20 @@ def _is_negative(node: Node, language: str) -> bool:
 
 
 def _excluding(nodes: Iterable[Node], language: str) -> Counter[str]:
-    return Counter(node.lemma.lower() for node in nodes if node.lemma.lower() in EXCLUDING[language])
+    """Such words; a superlative is one, too: nobody is taller than the tallest."""
+    lemmas = ("tallest" if node.feats.get("Degree") == "Sup" else node.lemma.lower() for node in nodes)
+    return Counter(lemma for lemma in lemmas if lemma in EXCLUDING[language] or lemma == "tallest")
+
+
+def _is_tag(tree: Tree, node: Node) -> bool:
+    """Whether a word is the negation of a question that is added to a statement: "…, don't you?"."""
+    behind = tree.nodes[node.index + 1 :]
+    return len(behind) == 2 and behind[0].upos == "PRON" and behind[1].form == "?"
 
 
 def _negation(transfer: Transfer) -> Iterator[Finding]:
     language = transfer.language
-    before = negations_of(transfer.before.nodes, language)
+    before = negations_of((n for n in transfer.before.nodes if not _is_tag(transfer.before, n)), language)
     after = negations_of(transfer.nodes, language)
     if before == after or (before > after and (before - after) % 2 == 0):
         return
@@ -141,8 +153,15 @@ def _hedges(transfer: Transfer) -> Iterator[Finding]:
     for node in transfer.before.nodes:
         lemma = node.lemma.lower()
         alike = next((group for group in HEDGES[transfer.language] if lemma in group), None)
-        if alike is not None and node.upos != "VERB" and not alike & there:
+        if alike is not None and _is_hedge(node) and not alike & there:
             yield lowered(LOST_HEDGE, f"'{lemma}' is lost: it claims more or less than before")
+
+
+def _is_hedge(node: Node) -> bool:
+    """Whether a word that may be a hedge is one: "about ten", not "about to leave" or "a book about it"."""
+    if node.relation == "cc:preconj":
+        return False  # both … and says what "and" says
+    return node.upos == "ADV" or (node.upos != "VERB" and node.lemma.lower() not in ("about", "around"))
 
 
 CHECKS = (

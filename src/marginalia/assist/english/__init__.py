@@ -13,7 +13,7 @@
 from .agreement import Agreement, agreement_of, subject_of
 from .articles import article_before
 from .groups import active, chain_of, finite_subject, group_of, passive, write_group
-from .inflection import degree, form_of, inflect, tag_of
+from .inflection import degree, form_of, inflect, lemma_of, tag_of
 from .pronouns import in_case
 from .surface import end_with_stop, mend
 from .verbs import VerbGroup, Word, build, read
@@ -34,6 +34,7 @@ __all__ = [
     "group_of",
     "in_case",
     "inflect",
+    "lemma_of",
     "mend",
     "passive",
     "read",

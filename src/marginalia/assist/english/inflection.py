@@ -138,6 +138,12 @@ def _looked_up(lemma: str, tag: str) -> str:
     return str(forms[0]) if forms else lemma
 
 
+@lru_cache(maxsize=65536)
+def lemmas_of(form: str, upos: str) -> tuple[str, ...]:
+    """The lemmas that a form may have as a word of a class, the likeliest first; none if it is not known."""
+    return tuple(_lemminflect().getAllLemmas(form, upos=upos).get(upos, ()))
+
+
 def inflect(lemma: str, tag: str, *, person: int = 3, plural: bool = False) -> str:
     """The form of a lemma with a Penn tag; person and number matter to be, which has more forms than tags.
 
@@ -154,6 +160,20 @@ def inflect(lemma: str, tag: str, *, person: int = 3, plural: bool = False) -> s
     if tag in ("JJR", "RBR", "JJS", "RBS"):
         return degree(low, superlative=tag.endswith("S"), adverb=tag.startswith("RB"))
     return lemma
+
+
+def lemma_of(form: str, tag: str, lemma: str) -> str:
+    """The lemma of a verb's form: the given one, unless its form is another and that of one we know is this.
+
+    >>> lemma_of("known", "VBN", "known")
+    'know'
+    """
+    low = form.lower()
+    if not tag.startswith("VB") or lemma in ("be", "have", "do"):
+        return lemma
+    known = [str(each) for each in _lemminflect().getLemma(low, "VERB")]
+    fits = (each for each in known if low in [inflect(each, one) for one in (tag, "VBD", "VBN")])
+    return lemma if lemma in known else next(fits, lemma)
 
 
 def _verb(lemma: str, tag: str, person: int, plural: bool) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from ..joining import joint
 from ..trees import Node, Tree
 from .articles import article_before
@@ -10,6 +12,7 @@ from .pronouns import in_case, is_accusative, is_nominative, person_of
 _OBJECTS = ("obj", "iobj", "obl", "nmod")
 _COMMAS = {",", ";", ":", "-", "--", "–", "—"}
 _ENDS = {".", "!", "?", "…", "..."}
+_FULL = {"am", "are", "is", "has", "have", "had", "will", "would"}  # of which 'm, 're, 's … are short
 _OPENING = {"(", "[", "“", "‘", '"', "``"}
 _CLOSING = {")", "]", "”", "’", '"', "''"}
 
@@ -18,6 +21,7 @@ def mend(tree: Tree) -> None:
     """Make a changed tree a well-written sentence: nothing is changed where nothing is wrong."""
     mend_cases(tree)
     mend_punctuation(tree)
+    mend_commas(tree)
     mend_articles(tree)
     mend_capitals(tree)
 
@@ -38,7 +42,9 @@ def mend_cases(tree: Tree) -> None:
         if node.upos != "PRON":
             continue
         relation = _relation(node)
-        if is_nominative(node.form) and person_of(node.form) and _is_object(node, relation):
+        if node.feats.get("Case") == "Nom" and relation.startswith("nsubj"):
+            node.form = in_case(node.form, "Nom")
+        elif is_nominative(node.form) and person_of(node.form) and _is_object(node, relation):
             node.form = in_case(node.form, "Acc")
         elif is_accusative(node.form) and relation.startswith("nsubj") and _has_finite(node):
             node.form = in_case(node.form, "Nom")
@@ -85,6 +91,8 @@ def _may_be_small(node: Node) -> bool:
     form = node.form
     if form == "I" or form.startswith(("I'", "I’")) or node.upos == "PROPN":
         return False
+    if node.upos == "PRON":
+        return True
     if node.lemma[:1].isupper() or (node.upos == "ADJ" and node.xpos == "NNP"):
         return False
     return form[:1].isupper() and (len(form) == 1 or form[1:].islower())
@@ -99,9 +107,49 @@ def mend_punctuation(tree: Tree) -> None:
     """No comma at the beginning, before another mark or after a bracket, and no empty brackets."""
     while (node := _wrong_mark(tree)) is not None:
         tree.delete(node)
+    last = tree.nodes[-1]
+    if last.form in _COMMAS and last.relation == "punct" and last.origin is not None:
+        last.form = last.lemma = last.xpos = "."  # a clause that was followed by one is a sentence now
+    for node, following in pairwise(tree.nodes):
+        if node.form.lower() == "can" and following.form == "not" and None in (node.origin, following.origin):
+            node.space_after = ""
+        elif not node.space_after and following.form in _FULL and node.form[-1:].isalpha():
+            node.space_after = " "
     for node in tree.nodes:
         if node.form in ("'", "’") and node.xpos == "POS" and not _glued_s(tree, node):
             node.form += "s"
+
+
+def mend_commas(tree: Tree) -> None:
+    """A comma behind a clause that a rule put, or put a conjunction, before the clause that it belongs to."""
+    for clause in [node for node in tree.nodes if node.relation == "advcl"]:
+        words = clause.subtree()
+        last, head = words[-1], clause.head
+        if head is None or not any(_opens(child) for child in clause.children):
+            continue
+        following = tree.nodes[last.index + 1] if last.index + 1 < len(tree) else None
+        if following is None or following.index > head.index or not _leads(words[0], head):
+            continue
+        if following.upos != "PUNCT" and last.upos != "PUNCT" and _is_new(words[0], last, following):
+            comma = Node(",", ",", "PUNCT", ",")
+            tree.insert(comma, clause, "punct", after=last)
+            last.space_after, comma.space_after = "", " "
+
+
+def _opens(word: Node) -> bool:
+    """Whether a word is a conjunction, or stands for one: when, where."""
+    return word.is_a("mark") or (word.is_a("advmod") and word.xpos == "WRB")
+
+
+def _leads(first: Node, head: Node) -> bool:
+    """Whether a clause stands before all of the one that it belongs to, but conjunctions."""
+    before = [child for child in (*head.children, head) if child.index < first.index]
+    return all(child.is_a("cc") or child.is_a("mark") or child.upos == "PUNCT" for child in before)
+
+
+def _is_new(first: Node, last: Node, following: Node) -> bool:
+    """Whether a clause begins, or is followed, by other words than in the text."""
+    return first.origin is None or last.origin is None or following.origin != last.origin + 1
 
 
 def _glued_s(tree: Tree, node: Node) -> bool:
@@ -127,7 +175,7 @@ def _is_wrong(node: Node, before: Node | None, after: Node | None) -> bool:
         return False  # as it was written
     if node.form in _COMMAS:
         nothing_before = before is None or before.form in _OPENING - {'"'}
-        return nothing_before or (
+        return (nothing_before or _after_new_link(node, before)) or (
             after is not None and after.upos == "PUNCT" and after.form in _COMMAS | _ENDS
         )
     if node.form in _OPENING - {'"'}:
@@ -135,6 +183,11 @@ def _is_wrong(node: Node, before: Node | None, after: Node | None) -> bool:
     if node.form in _CLOSING - {'"', "’"}:
         return before is not None and before.form in _OPENING
     return node.form in _ENDS and after is not None and after.form in _ENDS
+
+
+def _after_new_link(node: Node, before: Node | None) -> bool:
+    """Whether a comma of the text stands behind a conjunction that a rule put there: But, it rained."""
+    return before is not None and before.index == 0 and before.origin is None is not node.origin
 
 
 def end_with_stop(tree: Tree, stop: str = ".") -> None:

@@ -19,6 +19,7 @@ from marginalia.assist.japanese.connections import (
     required_form,
     word_class,
 )
+from marginalia.assist.japanese.derivation import derive
 from marginalia.assist.japanese.lemmas import known_lemmas
 from marginalia.assist.japanese.politeness import is_polite, make_polite
 
@@ -50,7 +51,7 @@ _WORDS = {
         ("ADP", "助詞-係助詞", "は も しか こそ"),
         ("ADP", "助詞-副助詞", "だけ まで など ばかり ほど ぐらい くらい か"),
         ("SCONJ", "助詞-接続助詞", "て ば ながら けれど けれども けど のに ので し"),
-        ("AUX", "助動詞", "だ です ます た ない たい れる られる せる させる だろう でしょう"),
+        ("AUX", "助動詞", "だ です ます た ない たい らしい れる られる せる させる だろう でしょう"),
         ("AUX", "助動詞", "でし だっ まし ませ ん なら なかっ たら"),
         ("AUX", "形状詞-助動詞語幹", "よう そう"),
         (
@@ -110,6 +111,7 @@ def mend_topics(tree: Tree) -> None:
 def _keep_ending(node: Node, before: Tree | None) -> None:
     """Let a word that got another lemma end as it did before; a noun with する may have become a verb."""
     old = next((one for one in before.nodes if one.origin == node.origin), None) if before else None
+    derive(node)
     if old is None or old.lemma == node.lemma:
         return
     if node.upos == "VERB" and verb_class(node.lemma) is not None:

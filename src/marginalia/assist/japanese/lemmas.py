@@ -47,8 +47,11 @@ def mend_lemmas(tree: Tree) -> None:
     for i, node in enumerate(tree.nodes):
         if node.xpos.startswith(("動詞", "形容詞")):
             node.lemma = better_lemma(node)
-            if i + 1 < len(tree.nodes) and tree.nodes[i + 1].form == "ば":
+            following = tree.nodes[i + 1].form if i + 1 < len(tree.nodes) else ""
+            if following == "ば":
                 _mend_condition(node)
+            elif following in ("て", "ない", "なかっ") and node.form.endswith("く"):
+                _mend_adjective(node)
         elif node.xpos.startswith("助詞"):
             node.lemma = _VOICED.get((node.xpos, node.form), node.lemma)
         elif (node.lemma, node.form) == ("だ", "だ") and left is not None and _voices(left):
@@ -69,6 +72,12 @@ def _mend_condition(node: Node) -> None:
         return
     found = [lemma for lemma in _lemmas_by_form().get(node.form, ()) if lemma + "る" != node.lemma]
     node.lemma = next((one for one in found if verb_class(one) == "五段"), node.lemma)
+
+
+def _mend_adjective(node: Node) -> None:
+    """Before て and ない, 古く is of 古い: a verb would be 書い, 書か."""
+    if f"{node.form[:-1]}い" in known_lemmas():
+        node.lemma, node.upos, node.xpos = f"{node.form[:-1]}い", "ADJ", _ADJECTIVE
 
 
 def better_lemma(node: Node) -> str:

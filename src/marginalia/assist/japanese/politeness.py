@@ -29,7 +29,7 @@ def ending(tree: Tree) -> list[Node]:
 def is_polite(tree: Tree) -> bool:
     """Whether the sentence ends in です or ます, or in a request with ください."""
     return any(
-        word_class(node) in ("です", "ます") or node.lemma in ("くださる", "下さる") for node in ending(tree)
+        word_class(node) in ("です", "ます") or node.form in ("ください", "下さい") for node in ending(tree)
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from marginalia.assist.english.agreement import agreement_of
 from marginalia.assist.paraphrase.matching import Bound
 from marginalia.assist.paraphrase.targets import FORMS, Form, Target
 from marginalia.assist.trees import Node
@@ -42,13 +43,14 @@ def _first(bound: Bound, name: str) -> Node | None:
 def _give(node: Node, form: Form, bound: Bound) -> bool:
     """Change a word by one form; whether its surface has to be made anew."""
     feats = node.feats
-    if form.kind == "feature" and form.name == "xpos":
-        node.xpos = form.values[0]
+    if form.kind == "feature" and form.name in ("xpos", "upos"):
+        setattr(node, form.name, form.values[0])
         return False
     if form.kind == "feature":
         _set(feats, FORMS[form.values[0]] if not form.name else {form.name: form.values[0]})
-    elif form.kind == "lemma":
-        node.lemma = form.values[0]
+    elif form.kind in ("lemma", "mapped"):
+        other = _first(bound, form.name) if form.kind == "mapped" else None
+        node.lemma = form.values[0] if other is None else form.table[other.lemma.lower()]
     elif form.kind in ("tense", "like"):
         other = _first(bound, form.name)
         if other is None:
@@ -97,8 +99,6 @@ def _agree(verb: Node, subject: Node) -> bool:
 
 
 def number_and_person(subject: Node) -> tuple[str, str]:
-    """Person and number of a subject: with "and" it is plural, and what is no pronoun is third person."""
-    conjuncts = subject.daughters("conj")
-    joined = any(cc.lemma.lower() == "and" for conjunct in conjuncts for cc in conjunct.daughters("cc"))
-    plural = joined or subject.feats.get("Number") == "Plur" or subject.lemma.lower() == "you"
-    return "Plur" if plural else "Sing", "3" if joined else subject.feats.get("Person", "3")
+    """Number and person of a subject, as its verb shows them."""
+    person, plural = agreement_of(subject)
+    return "Plur" if plural else "Sing", str(person)

@@ -13,17 +13,45 @@ Generate = Callable[[Tree, Tree, Sequence[Node]], None]
 features: it changes forms and, where the language wants it, words (articles, commas, particles)."""
 
 
+_NOT = ("not", "n't", "n’t")
+
+
 def _english(tree: Tree, before: Tree, changed: Sequence[Node]) -> None:
     from marginalia.assist import english
 
+    lemmas = {node.origin: node.lemma for node in before.nodes}
     for node in changed:
-        node.xpos = english.tag_of(node.upos, node.feats)
-        node.form = english.form_of(node.lemma, node.upos, node.feats)
+        if node.origin is not None and lemmas.get(node.origin) == node.lemma:  # the parser's, not the rule's
+            node.lemma = english.lemma_of(node.form, node.xpos, node.lemma)
+        following = tree.nodes[node.index + 1].form if node.index + 1 < len(tree) else ""
+        if node.xpos != "MD" or following.lower() not in ("n't", "n’t"):  # "ca" of "can't" stays
+            node.xpos = english.tag_of(node.upos, node.feats)
+            node.form = english.form_of(node.lemma, node.upos, node.feats)
+    for node in changed:
+        _support(tree, node)
     first = before.nodes[0]
     for node in tree.nodes[1:]:  # a capital that a rule gave before; that of the text is mended below
         if node.form == first.form and node.origin == first.origin and node.lemma.islower():
             node.form = node.form[:1].lower() + node.form[1:]
     english.mend(tree)
+
+
+def _support(tree: Tree, verb: Node) -> None:
+    """Write "did not break" for "not broke": a full verb cannot be negated alone."""
+    from marginalia.assist import english
+
+    negation = next((c for c in verb.children if c.form.lower() in _NOT and c.index < verb.index), None)
+    alone = not any(child.is_a("aux") or child.is_a("cop") for child in verb.children)
+    if negation is None or not alone or verb.upos != "VERB" or verb.feats.get("VerbForm") != "Fin":
+        return
+    feats = dict(verb.feats)
+    support = Node(english.form_of("do", "AUX", feats), "do", "AUX", english.tag_of("AUX", feats), feats)
+    tree.insert(support, verb, "aux", before=negation)
+    support.space_after = "" if negation.form.lower() != "not" else " "
+    verb.feats.update({"VerbForm": "Inf"})
+    for key in ("Tense", "Mood", "Number", "Person"):
+        verb.feats.pop(key, None)
+    verb.xpos, verb.form = "VB", english.form_of(verb.lemma, "VERB", verb.feats)
 
 
 def _japanese(tree: Tree, before: Tree, changed: Sequence[Node]) -> None:

@@ -59,6 +59,7 @@ def rules_of(files: Sequence[RuleFile], pipeline: Callable[[str], Pipeline] | No
             for source in family.rules:
                 if source.layer != "words":
                     left, right = sides[id(source)]
+                    right = tuple(_looked_up(target, file, source) for target in right)
                     left = _numbered(_with_conditions(left, source))
                     rules.append(Rule(source.name, family.name, family.why, source, left, right, file.lists))
     _check_lists(rules)
@@ -66,9 +67,10 @@ def rules_of(files: Sequence[RuleFile], pipeline: Callable[[str], Pipeline] | No
 
 
 def _built_in(language: str) -> Pipeline:
-    import marginalia as mg
+    from marginalia.kinds import load
 
-    return mg.load(language)  # type: ignore[return-value]
+    pipeline: Pipeline = load(language)
+    return pipeline
 
 
 def _sides(
@@ -154,6 +156,21 @@ def nodes_of(node: NodePattern) -> list[NodePattern]:
         if arc.count != "not":
             found += nodes_of(arc.node)
     return found
+
+
+def _looked_up(target: Target, file: RuleFile, source: RuleSource) -> Target:
+    """A target with the tables of the lists that it looks lemmas up in."""
+    forms = []
+    for form in target.forms:
+        if form.kind == "mapped":
+            table = file.pairs.get(form.values[0], {})
+            if not table or set(table) != file.lists[form.values[0]]:
+                message = f"found '@{form.values[0]}', expected a list of pairs such as 'decision: decide'"
+                raise source.right_place.error(source.right, 0, message)
+            form = replace(form, table=table)
+        forms.append(form)
+    arcs = (arc and (arc[0], _looked_up(arc[1], file, source)) for arc in target.arcs)
+    return replace(target, forms=tuple(forms), arcs=tuple(arcs))
 
 
 def _numbered(pattern: PatternText) -> PatternText:

@@ -22,9 +22,13 @@ class Places:
         first, last = matched[0].index, matched[-1].index
         self._outside: set[int] = set()
         self._known: dict[int, tuple[bool, int]] = {}
+        self._heads: dict[int, Node] = {}
+        self._grading: set[int] = set()  # "very" of "very old"
         for head in matched:
             left = [c for c in head.children if c.index < head.index]
             right = [c for c in head.children if c.index > head.index]
+            if head.upos in ("ADJ", "ADV") and left and left[-1].relation == "advmod":
+                self._grading.add(id(left[-1]))
             for on_left, side in ((True, left), (False, right)):
                 passed = 0
                 for child in side:
@@ -32,6 +36,7 @@ class Places:
                         passed += 1
                         continue
                     self._known[id(child)] = (on_left, passed)
+                    self._heads[id(child)] = head
                     if child.index < first or child.index > last:
                         self._outside.add(id(child))
 
@@ -64,26 +69,55 @@ class Places:
     ) -> tuple[bool, int]:
         """The side, and how many of the words of the new order stand before the child there."""
         on_left, passed = self._known.get(id(child), (child.index < node.index, 0))
-        if self.outside(child) and child.relation == "punct" and not on_left:
+        copied = id(child) not in self._known
+        if child.relation == "punct" and not on_left and (copied or self.outside(child)):
             return False, len(right)
+        if self._head_final and self._heads.get(id(child), node) is not node:
+            if not on_left:
+                return False, len(right)  # it stood behind another word, which was behind this one
+            if self.outside(child):
+                return True, 0
         if whole and child.relation != "cc":
             return (True, len(left)) if on_left else (False, 0)
         if on_left:
-            if _is(child, _CLOSE) or child.feats.get("Polarity") == "Neg":
+            if _is(child, ("case", "det")):
+                return True, _before_modifiers(left, child)
+            if _is(child, _CLOSE) or child.feats.get("Polarity") == "Neg" or id(child) in self._grading:
                 return True, len(left)
             leading = next((i for i, one in enumerate(left) if not _is(one, _LEADING)), len(left))
             return True, 0 if _is(child, ("cc",)) else max(min(passed, len(left)), leading)
         if self._head_final:
-            return False, len(right) if passed else 0
+            return False, _before_particles(right) if passed else 0
         if _is(child, _CLOSE) or child.relation == "compound:prt":
             return False, 0
         objects = sum(1 for one in right if _is(one, ("obj", "iobj", "aux", "cop", "case", "mark", "xcomp")))
-        last = len(right) if child.index > max((one.index for one in right), default=-1) else passed
+        # New words, and those that come from the left, stand anywhere as yet.
+        old = [one.index for one in right if one.origin is not None and one.index > node.index]
+        last = len(right) if old and child.index > max(old) else passed
         return False, min(max(passed, objects, last), len(right))
+
+
+def _before_modifiers(left: Sequence[Node], child: Node) -> int:
+    """The place of a preposition or an article: before words of the phrase, behind those of its clause."""
+    inside = ("nmod", "amod", "nummod", "compound", *(("det",) if _is(child, ("case",)) else ()))
+    place = len(left)
+    while place and _is(left[place - 1], inside):
+        place -= 1
+    return place
 
 
 def _is(node: Node, relations: Sequence[str]) -> bool:
     return node.relation.partition(":")[0] in relations
+
+
+def _before_particles(words: Sequence[Node]) -> int:
+    """How many words stand before new particles at the end: 読ん だ | の は."""
+    number = len(words)
+    while number and words[number - 1].origin is None and words[number - 1].upos in ("ADP", "SCONJ"):
+        if words[number - 1].children:
+            break
+        number -= 1
+    return number
 
 
 def _filled(named: list[Node], slots: dict[tuple[bool, int], list[Node]], on_left: bool) -> list[Node]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
 
 from marginalia.assist.paraphrase.classes import RELATION_NAMES, UPOS
 from marginalia.assist.paraphrase.lexer import Place, Tokens
@@ -23,17 +24,23 @@ FORMS: dict[str, dict[str, str]] = {
 }
 """Forms by their names, as features; an empty value takes a feature away."""
 
+_NEW = re.compile(r"\b([A-Z]\w*'*):[A-Z]+/")  # a new word with a variable of its own
+
 
 @dataclass(frozen=True)
 class Form:
     """What becomes of a word: `feature` and `lemma`, `form` set it; `tense`, `like`, `agree` copy of another
-    word (`name`); `take`, `drop`, `short` and `alone` change what hangs on it, `whole` keeps it together."""
+    word (`name`); `mapped` looks the lemma of another word up in the `table` of a list; `take`, `drop`,
+    `short` and `alone` change what hangs on it, `whole` keeps it together."""
 
     kind: str
     name: str = ""
     values: tuple[str, ...] = ()
+    table: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
 
     def __str__(self) -> str:
+        if self.kind == "mapped":
+            return f"lemma=@{self.values[0]} of {self.name}"
         if self.kind in ("feature", "lemma", "form"):
             key = self.name or self.kind
             return self.values[0] if self.kind == "feature" and not key else f"{key}={quoted(self.values[0])}"
@@ -84,10 +91,10 @@ def _form(form: Form) -> str:
 
 
 class TargetReader:
-    """Reads right sides; `names` are the variables of the left one."""
+    """Reads right sides; `names` are the variables of the left one, `new` those of new words."""
 
-    def __init__(self, tokens: Tokens, names: set[str]) -> None:
-        self.tokens, self._names = tokens, names
+    def __init__(self, tokens: Tokens, names: set[str], new: Collection[str] = ()) -> None:
+        self.tokens, self._names, self._new = tokens, names, new
 
     def targets(self) -> tuple[Target, ...]:
         """The sentences of the result."""
@@ -152,6 +159,8 @@ class TargetReader:
             if not tokens.word("of"):
                 raise tokens.expected("of")
             return Form(word, self._variable())
+        if word == "agree" and tokens.peek.text in self._new:
+            return Form(word, tokens.take().text)
         if word in ("agree", "like"):
             return Form(word, self._variable())
         if word == "drop":
@@ -164,6 +173,8 @@ class TargetReader:
                 raise tokens.expected("of")
             return Form(word, self._variable(), relations)
         if tokens.sign("="):
+            if word == "lemma" and tokens.sign("@"):
+                return self._mapped()
             value = tokens.expect_word("a value")
             return Form(word if word in ("lemma", "form") else "feature", word, (value,))
         if word not in FORMS:
@@ -172,6 +183,12 @@ class TargetReader:
             )
             raise tokens.expected(f"one of {known}, or Feature=Value", token)
         return Form("feature", "", (word,))
+
+    def _mapped(self) -> Form:
+        name = self.tokens.expect_word("the name of a list of pairs")
+        if not self.tokens.word("of"):
+            raise self.tokens.expected("of")
+        return Form("mapped", self._variable(), (name,))
 
     def _relations(self) -> tuple[str, ...]:
         names = [self.tokens.expect_word("a relation")]
@@ -190,7 +207,7 @@ class TargetReader:
 
 def read_targets(text: str, names: set[str], place: Place | None = None) -> tuple[Target, ...]:
     """A right side of its text; a DataError names the place of what is wrong."""
-    reader = TargetReader(Tokens(text, place), names)
+    reader = TargetReader(Tokens(text, place), names, _NEW.findall(text))
     targets = reader.targets()
     reader.tokens.finish()
     return targets

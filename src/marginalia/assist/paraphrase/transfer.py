@@ -16,6 +16,7 @@ from marginalia.assist.trees import Node, Tree
 
 _STOPS = {"ja": "。", "zh": "。"}
 _OF_THE_SENTENCE = frozenset({"punct", "cc", "discourse", "vocative", "parataxis", "mark", "dislocated"})
+_OF_A_NOUN = ("det", "amod", "nummod", "nmod", "multiword", "case", "appos", "acl")
 
 
 @dataclass
@@ -60,12 +61,12 @@ def transfer(
     places = Places(matched, tree.language == "ja")
     _check_dropped(work, matched, top, targets)
     roots = _build(work, top, targets, places)
-    _hand_over(work, top, roots[0], matched, places)
+    _hand_over(work, top, roots, matched, places)
     _move(work, targets)
     _drop(work, matched)
     _arrange(work, targets, roots, places)
     _check_relative(matched, work)
-    trees = _split(work, roots)
+    trees = _split(work, roots, {node.origin for node in tree if node.form == ","})
     changed = shape(work.nodes, bound, targets)
     return Transfer(trees, changed)
 
@@ -228,13 +229,15 @@ def _phrase(copy: Node) -> list[Node]:
     return sorted(found, key=lambda node: node.index)
 
 
-def _hand_over(work: _Work, top: Node, root: Node, matched: list[Node], places: Places) -> None:
+def _hand_over(work: _Work, top: Node, roots: list[Node], matched: list[Node], places: Places) -> None:
     """What hangs on the old top and is of the sentence, or has lost its word, hangs on the new one."""
+    root = roots[0]
     if root is top:
         return
     inside = {id(node) for node in matched}
     own = {id(n) for nodes in work.nodes.values() for n in nodes}
     dropped = id(top) not in work.kept
+    later = work.tree.language == "ja" and any(top is one for one in roots)
 
     def moves(node: Node) -> bool:
         if id(node) in inside or id(node) in own:
@@ -242,6 +245,10 @@ def _hand_over(work: _Work, top: Node, root: Node, matched: list[Node], places: 
         if dropped:
             return True
         outside = places.outside(node)
+        if later:  # what stands before the first sentence now leads it
+            return outside and node.index < root.index
+        if top.upos in ("NOUN", "PROPN") and any(node.is_a(kind) for kind in _OF_A_NOUN):
+            return False
         return outside and (node.relation in _OF_THE_SENTENCE or top.upos not in ("VERB", "AUX"))
 
     work.tree.move_daughters(top, root, moves)
@@ -324,7 +331,7 @@ def _check_relative(matched: Sequence[Node], work: _Work) -> None:
             raise Refused(f"'{node.form}' leads its clause")
 
 
-def _split(work: _Work, roots: list[Node]) -> list[Tree]:
+def _split(work: _Work, roots: list[Node], commas: set[int | None]) -> list[Tree]:
     """The sentences, each with a stop if the whole had one."""
     tree = work.tree
     final = tree.nodes[-1]
@@ -336,8 +343,22 @@ def _split(work: _Work, roots: list[Node]) -> list[Tree]:
             break
     stop = final.form if final.relation == "punct" else ""
     trees = [tree, *(tree.split(root) for root in roots[1:])]
+    for piece in trees[1:]:
+        _close(tree, piece, commas)
     for one in trees if len(trees) > 1 else ():
         if stop and one.nodes[-1].relation != "punct":
             mark = Node(_STOPS.get(one.language, "."), upos="PUNCT", relation="punct", glued=(True, False))
             one.insert(mark, one.root, "punct", after=one.nodes[-1])
     return trees
+
+
+def _close(tree: Tree, piece: Tree, commas: set[int | None]) -> None:
+    """Take away the comma behind a piece that stood between `commas` and is a sentence of its own now."""
+    there = {node.origin for node in tree}
+    own = {node.origin for node in piece if node.origin is not None and node.origin not in there}
+    for before, node in list(zip(tree.nodes, tree.nodes[1:], strict=False)):
+        if node.origin is None or node.origin - 1 not in own or node.form != "," or before.origin is None:
+            continue
+        opened = any(before.origin < place <= min(own) for place in commas if place is not None)
+        if opened and not node.children:
+            tree.delete(node)

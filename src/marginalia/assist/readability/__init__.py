@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+from .comparing import compare, compare_sentences, sentence_difficulty
 from .features import feature_set, features
+from .model import Comparison, ReadabilityModel, SideReason, load_model, shipped_model
 from .questionnaire import Asked, Question, Questionnaire, read_questions
 from .ratings import Answer, RatingsFile, rated_pairs, read_answers
 
 __all__ = [
     "Answer",
     "Asked",
+    "Comparison",
     "Question",
     "Questionnaire",
     "RatingsFile",
+    "ReadabilityModel",
+    "SideReason",
+    "compare",
+    "compare_sentences",
     "feature_set",
     "features",
+    "load_model",
     "rated_pairs",
     "read_answers",
     "read_questions",
+    "sentence_difficulty",
+    "shipped_model",
 ]

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...errors import SettingsError
+from ..paraphrase.index import keys_of, needs_of
 from .declarations import Feature, read_features
 from .measures import MEASURES, Outline
 
@@ -23,7 +24,9 @@ class FeatureSet:
 
     def __init__(self, features: Sequence[Feature]) -> None:
         self.features = {feature.name: feature for feature in features}
-        self._patterns = [(one.name, pattern) for one in features for pattern in one.patterns]
+        self._patterns = [
+            (one.name, pattern, needs_of(pattern.source, {})) for one in features for pattern in one.patterns
+        ]
         self._phrases: dict[str, list[tuple[tuple[str, ...], str]]] = {}
         for one in features:
             for phrase in one.phrases:
@@ -47,8 +50,11 @@ class FeatureSet:
         for measure, thresholds in self._measured.items():
             value = MEASURES[measure](outline) + 1e-9
             found.update(name for limit, name in thresholds if value >= limit)
-        for name, pattern in self._patterns:
-            if name not in found and pattern.found_in(tree):
+        there = keys_of(tree)
+        for name, pattern, needs in self._patterns:
+            if name in found or any(need.isdisjoint(there) for need in needs):
+                continue
+            if pattern.occurs_in(tree):
                 found.add(name)
         return frozenset(found)
 

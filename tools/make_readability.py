@@ -1,0 +1,109 @@
+"""Make the models of readability that ship: python tools/make_readability.py FOLDER [NAME …]
+
+FOLDER has onestopenglish/ and snow_t15.tsv. English is learned from aligned sentences of OneStopEnglish,
+Japanese from pairs of SNOW T15. Models are written to src/marginalia/data/assist/, in less than 300 KB each;
+the same data give the same bytes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from simplified_texts import ONESTOP_LEVELS, Pair, onestop_pairs, snow_pairs
+
+from marginalia.assist.readability.evidence import Evidence, evidence
+from marginalia.assist.readability.training import JudgedPair, train_model
+from marginalia.assist.trees import trees_of
+from marginalia.kinds import load
+
+MOST_BYTES = 300_000
+HOME = Path(__file__).resolve().parent.parent / "src" / "marginalia" / "data" / "assist"
+
+
+@dataclass(frozen=True)
+class Source:
+    """What a model is made of."""
+
+    data: str
+    attribution: str
+    licence: str
+    most_pairs: int
+    settings: dict[str, Any] = field(default_factory=dict)
+
+
+SOURCES = {
+    "en": Source("OneStopEnglish", "Vajjala and Lučić 2018", "CC BY-SA 4.0", 6_000, {"l2": 4.0, "cutoff": 4}),
+    "ja": Source("SNOW T15", "Maruyama and Yamamoto 2018", "CC BY 4.0", 8_000, {"l2": 4.0, "cutoff": 4}),
+}
+
+
+def pairs_of(language: str, folder: Path) -> list[Pair]:
+    """The pairs that a model is learned from: all, or as many as it takes, by chance."""
+    pairs = (
+        onestop_pairs(folder / "onestopenglish") if language == "en" else snow_pairs(folder / "snow_t15.tsv")
+    )
+    most = SOURCES[language].most_pairs
+    return pairs if len(pairs) <= most else random.Random(1).sample(pairs, most)
+
+
+def evidence_of(texts: Sequence[str], language: str) -> dict[str, Evidence]:
+    """What the model sees of each text."""
+    parsed = load(language).parse_all(texts)
+    return {
+        text: evidence(trees_of(document.sentences, language))
+        for text, document in zip(texts, parsed, strict=True)
+    }
+
+
+def sentences_by_level(pairs: Sequence[Pair], language: str) -> dict[str, list[str]]:
+    """Sentences written for readers of each level. Those of SNOW T15 are for beginners if they were made
+    easier, and for all others if they were not."""
+    found: dict[str, set[str]] = {level: set() for level in ONESTOP_LEVELS.values()}
+    for pair in pairs:
+        for text, level in zip((pair.harder, pair.easier), pair.levels, strict=True):
+            if language == "en":
+                found[ONESTOP_LEVELS[level]].add(text)
+            else:
+                for name in ("beginner",) if level == "EASY" else ("intermediate", "advanced"):
+                    found[name].add(text)
+    return {level: sorted(texts) for level, texts in found.items()}
+
+
+def make(language: str, folder: Path) -> Any:
+    """Train a model."""
+    source, pairs = SOURCES[language], pairs_of(language, folder)
+    texts = sorted({text for pair in pairs for text in (pair.harder, pair.easier)})
+    known = evidence_of(texts, language)
+    judged = [JudgedPair(known[pair.easier], known[pair.harder], pair.group) for pair in pairs]
+    levels = {
+        level: [known[text] for text in own] for level, own in sentences_by_level(pairs, language).items()
+    }
+    about = {"data": source.data, "attribution": source.attribution, "licence": source.licence}
+    return train_model(judged, language, levels, settings=source.settings, about=about)
+
+
+def main() -> None:
+    """Make the models that were named, or all."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("folder", type=Path, help="the folder of data")
+    parser.add_argument("names", nargs="*", choices=[[], *SOURCES], help="en, ja (default: all)")
+    parser.add_argument("--output", type=Path, default=HOME, help="where the files go")
+    args = parser.parse_args()
+    for name in args.names or SOURCES:
+        path = args.output / name / "readability.mg"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        model = make(name, args.folder)
+        model.save(path)
+        size = path.stat().st_size
+        print(f"{name}: {size:,} bytes, temperature {model.temperature:.3f}, threshold {model.threshold:.3f}")
+        if size > MOST_BYTES:
+            raise SystemExit(f"{name}: found {size:,} bytes, expected at most {MOST_BYTES:,}")
+
+
+if __name__ == "__main__":
+    main()
