@@ -138,6 +138,12 @@ def _looked_up(lemma: str, tag: str) -> str:
     return str(forms[0]) if forms else lemma
 
 
+@lru_cache(maxsize=65536)
+def lemmas_of(form: str, upos: str) -> tuple[str, ...]:
+    """The lemmas that a form may have as a word of a class, the likeliest first; none if it is not known."""
+    return tuple(_lemminflect().getAllLemmas(form, upos=upos).get(upos, ()))
+
+
 def inflect(lemma: str, tag: str, *, person: int = 3, plural: bool = False) -> str:
     """The form of a lemma with a Penn tag; person and number matter to be, which has more forms than tags.
 

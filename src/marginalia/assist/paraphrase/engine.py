@@ -6,7 +6,8 @@ import os
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Protocol
 
 from marginalia.assist.paraphrase.generation import generation_of
 from marginalia.assist.paraphrase.index import RuleIndex
@@ -76,15 +77,24 @@ def text_of(trees: Sequence[Tree]) -> str:
     return blank.join(tree.text for tree in trees)
 
 
+class MoreRules(Protocol):
+    """Rules that are not listed, but found by the words of a tree."""
+
+    def matches(self, tree: Tree) -> Iterator[tuple[WordRule, Bound]]:
+        """Rules that fire in a tree, each with what it is bound to."""
+
+
 @dataclass
 class RuleSet:
-    """Rules that work together. `protected` words are never touched; `off` are names of rules or families."""
+    """Rules that work together. `protected` words are never touched; `off` are names of rules or families;
+    `more` come behind those that are listed."""
 
     rules: list[Rule]
     word_rules: list[WordRule]
     files: list[RuleFile] = field(default_factory=list)
     protected: frozenset[str] = frozenset()
     off: frozenset[str] = frozenset()
+    more: MoreRules | None = None
 
     def __post_init__(self) -> None:
         every: list[Rule | WordRule] = [*self.rules, *self.word_rules]
@@ -107,7 +117,7 @@ class RuleSet:
         before = tree.text
         kept = self._protected(tree)
         generate = generation_of(tree.language)
-        for rule, bound in self._index.matches(tree):
+        for rule, bound in chain(self._index.matches(tree), self.more.matches(tree) if self.more else ()):
             if (family and rule.family != family) or (name and rule.name != name):
                 continue
             if kept and any(node.index in kept for node in _nodes(bound)):

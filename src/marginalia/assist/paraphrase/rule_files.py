@@ -9,11 +9,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from marginalia.assist.paraphrase.lexer import Place
+from marginalia.assist.words.packed import read_packed
 from marginalia.errors import DataError
 
 _KEYWORDS = ("language", "family", "why", "rule", "tree", "words", "where", "fill", "list", "macro", "+", "-")
+PACKED = "easier"
+"""The kind of packed lists that rules of words are read from."""
 _STATEMENT = re.compile(r"\s*(\+|-|[a-z]+)(?:\s+|$)")
 _NAME = re.compile(r"[^\s:]+")
+_FROM = re.compile(r"([^\s:]+)\s+from\s+(\S+)\s*")
 _MACRO = re.compile(r"@([A-Za-z][\w-]*)")
 
 
@@ -164,6 +168,9 @@ class _Reader:
             raise _error(
                 statement, f"found a rule, expected a line 'why …' of the family '{family.name}' first"
             )
+        if statement.keyword == "words" and (listed := _FROM.fullmatch(statement.text)):
+            self._words_from(listed[1], listed[2], family, statement)
+            return
         text = statement.text
         match = _NAME.match(text)
         if match is None or text[match.end() : match.end() + 1] != ":":
@@ -179,6 +186,13 @@ class _Reader:
         place, right_place = _moved(statement, start), _moved(statement, start + len(left) + 2)
         left, right = self._expanded(left, statement), self._expanded(right, statement)
         family.rules.append(RuleSource(match[0], statement.keyword, left, right, place, right_place))
+
+    def _words_from(self, name: str, file: str, family: Family, statement: _Statement) -> None:
+        """A rule of words for each line of a packed list: left and right side, with a tab between them."""
+        place = statement.place
+        for line in read_packed(str(Path(self.file.path).parent / file), PACKED):
+            left, right, *_ = line.split("\t")
+            family.rules.append(RuleSource(name, "words", left, right, place, place))
 
     def _where(self, statement: _Statement) -> None:
         text = self._expanded(statement.text, statement)

@@ -61,6 +61,7 @@ class WordNet:
             raise DataError("the list of synsets is not laid out as WordNet's", file=path) from None
         self._synsets: dict[int, Synset] = {}
         self._senses: dict[tuple[str, str], tuple[Sense, ...]] = {}
+        self._narrower: dict[int, list[int]] | None = None
 
     def __len__(self) -> int:
         return len(self._lines)
@@ -86,6 +87,12 @@ class WordNet:
             senses.append(Sense(synset, synset.ranks[at], synset.counts[at]))
         return tuple(sorted(senses, key=lambda sense: (sense.rank, sense.synset.number)))
 
+    def narrower(self, number: int) -> tuple[int, ...]:
+        """Synsets of which this one is a hypernym: of `dog` also `poodle`."""
+        if self._narrower is None:
+            self._narrower = _reversed_hypernyms(self._lines)
+        return tuple(self._narrower.get(number, ()))
+
     def derived(self, lemma: str, pos: str) -> tuple[tuple[str, str], ...]:
         """Lemmas of the same root, with their parts of speech: of `decide` also the noun `decision`."""
         line = self._derived.get((lemma.replace(" ", "_"), pos))
@@ -109,6 +116,15 @@ def _index(lines: list[str]) -> dict[str, list[int]]:
         for entry in lemmas.split(" "):
             numbers.setdefault(pos + entry.partition(":")[0], []).append(number)
     return numbers
+
+
+def _reversed_hypernyms(lines: list[str]) -> dict[int, list[int]]:
+    narrower: dict[int, list[int]] = {}
+    for number, line in enumerate(lines):
+        steps = line.split("\t", 3)[2]
+        for step in steps.split(",") if steps else ():
+            narrower.setdefault(number + int(step), []).append(number)
+    return narrower
 
 
 def _synset(number: int, line: str) -> Synset:

@@ -1,0 +1,71 @@
+"""Which candidate for a word is best in its sentence: a linear model over named evidence.
+
+`tools/make_lexical_ranker.py` learns it with our own re-ranker (`candidates`) from aligned sentences of
+OneStopEnglish; what ships is its table of weights.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from marginalia.assist.words.packed import SHIPPED
+from marginalia.corpus.streams import read_lines
+from marginalia.errors import DataError
+
+from .evidence import Choice, Features
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """A choice with its score, and how probable it is to be the best one of its list."""
+
+    choice: Choice
+    score: float
+    probability: float
+
+
+class Ranker:
+    """Weights by the names of features; those that it does not know do not count."""
+
+    def __init__(self, weights: Mapping[str, float]) -> None:
+        self.weights = dict(weights)
+
+    def score(self, features: Features) -> float:
+        """Σ weight · value."""
+        weights = self.weights
+        return sum(weights.get(name, 0.0) * value for name, value in features.items())
+
+    def ranked(self, choices: Sequence[Choice]) -> list[Ranked]:
+        """The choices, the best first; equal ones by their forms."""
+        scores = [self.score(choice.features) for choice in choices]
+        top = max(scores, default=0.0)
+        total = sum(math.exp(score - top) for score in scores)
+        found = (
+            Ranked(choice, score, math.exp(score - top) / total)
+            for choice, score in zip(choices, scores, strict=True)
+        )
+        return sorted(found, key=lambda one: (-one.score, one.choice.form))
+
+
+def read_ranker(path: str) -> Ranker:
+    """The ranker of a table of weights, as `model.export_weights` writes it for a re-ranker."""
+    weights = {}
+    for number, line in read_lines(path):
+        kind, _, rest = line.rstrip("\n").partition("\t")
+        if kind == "kind" or kind.startswith("#"):
+            continue
+        name, _, value = rest.rpartition("\t")
+        try:
+            weights[name.split("\t")[0]] = float(value)
+        except ValueError:
+            raise DataError(f"found '{value}', expected a weight", file=path, line=number) from None
+    return Ranker(weights)
+
+
+@cache
+def shipped_ranker() -> Ranker:
+    """The built-in ranker."""
+    return read_ranker(str(SHIPPED / "en" / "lexical.weights"))
