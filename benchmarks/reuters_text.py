@@ -33,15 +33,29 @@ def sentences(source: Path) -> Iterator[str]:
                 yield from _cut(" ".join(paragraph.split()))
 
 
+def untokenised(source: Path) -> Iterator[tuple[str, str]]:
+    """The sentences of all bodies as they were written, each with its id: the story, and its number there."""
+    with gzip.open(source, "rt", encoding="utf-8") as lines:
+        for story in map(json.loads, lines):
+            body = (story.get("body") or "").replace("\x03", "")
+            pieces = (p for part in re.split(r"\n {3,}", body) for p in _pieces(" ".join(part.split())))
+            yield from ((f"{story['id']}:{number}", piece) for number, piece in enumerate(pieces))
+
+
 def _cut(text: str) -> Iterator[str]:
+    for piece in _pieces(text):
+        tokens = _TOKEN.findall(piece)
+        if len(tokens) > 2:
+            yield " ".join(_quoted(tokens))
+
+
+def _pieces(text: str) -> Iterator[str]:
     begin = 0
     for end in [*_END.finditer(text), None]:
         piece = text[begin : end.start() if end else len(text)]
         if end and _ABBREVIATION.search(piece):
             continue
-        tokens = _TOKEN.findall(piece)
-        if len(tokens) > 2:
-            yield " ".join(_quoted(tokens))
+        yield piece
         begin = end.end() if end else begin
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from marginalia.assist.paraphrase.matching import Bound
+from marginalia.assist.paraphrase.matching import Bound, Groups
+from marginalia.assist.paraphrase.narrowing import narrowed
 from marginalia.assist.paraphrase.node_tests import Lexicons, node_test
 from marginalia.assist.paraphrase.patterns import NodePattern, PatternText
 from marginalia.assist.paraphrase.rules import Rule
+from marginalia.assist.paraphrase.shares import share_of
 from marginalia.assist.paraphrase.words import WordRule
 from marginalia.assist.relations import ANY, RELATIONS
 from marginalia.assist.trees import Tree
@@ -36,16 +38,20 @@ class RuleIndex:
         """Rules that may fire, in their order."""
         there = keys_of(tree)
         found: dict[int, Rule] = {}
-        for entries in (self._always, *(self._by_key.get(key, ()) for key in there)):
+        for entries in (self._always, *(self._by_key[key] for key in there & self._by_key.keys())):
             for number, rule, needs in entries:
-                if number not in found and not any(need.isdisjoint(there) for need in needs):
+                for need in needs:
+                    if need.isdisjoint(there):
+                        break
+                else:
                     found[number] = rule
         return [found[number] for number in sorted(found)]
 
     def matches(self, tree: Tree) -> Iterator[tuple[Rule | WordRule, Bound]]:
         """All matches of all rules: structural ones first."""
+        groups = Groups(tree)
         for rule in self.candidates(tree):
-            for bound in rule.pattern.all_bound(tree):
+            for bound in rule.pattern.all_bound(tree, groups):
                 yield rule, bound
         for node in tree.nodes if self._words else ():
             for key in dict.fromkeys((node.lemma.lower(), node.form.lower())):
@@ -66,16 +72,15 @@ def keys_of(tree: Tree) -> set[str]:
 
 def needs_of(pattern: PatternText, lexicons: Lexicons) -> list[Need]:
     """What must be in a tree for a pattern to match, the rarest first: lemmas, relations, parts of speech."""
-    alternatives = [list(_needs(node, lexicons)) for node in pattern.alternatives]
+    alternatives = [list(_needs(node, lexicons)) for node in narrowed(pattern).alternatives]
     if len(alternatives) > 1:  # one of the best of each
         best = [min(needs, key=_rank, default=frozenset()) for needs in alternatives]
         return [frozenset[str]().union(*best)] if all(best) else []
     return sorted(set(alternatives[0]), key=_rank)
 
 
-def _rank(need: Need) -> tuple[int, int, list[str]]:
-    kinds = [0 if key[0] == "/" else 2 if key[0] == ":" else 1 for key in need]
-    return (max(kinds), len(need), sorted(need))
+def _rank(need: Need) -> tuple[float, list[str]]:
+    return sum(map(share_of, need)), sorted(need)
 
 
 def _needs(node: NodePattern, lexicons: Lexicons) -> Iterator[Need]:

@@ -7,12 +7,46 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from marginalia.assist.paraphrase.lexer import Place
+from marginalia.assist.paraphrase.narrowing import narrowed
 from marginalia.assist.paraphrase.node_tests import Lexicons, NodeTest, accepted, getter, node_test
 from marginalia.assist.paraphrase.patterns import Arc, Condition, NodePattern, PatternText, read_pattern
+from marginalia.assist.paraphrase.shares import share_of
 from marginalia.assist.trees import Node, Tree
 
 Bound = dict[str, "Node | tuple[Node, ...]"]
 """Variables with their nodes: a repeated one has several, an optional one that is not there is missing."""
+
+
+class Groups:
+    """The words of a tree by their lemmas and parts of speech."""
+
+    def __init__(self, tree: Tree) -> None:
+        self.nodes = tree.nodes
+        self.lemmas: dict[str, list[Node]] = {}
+        self.upos: dict[str, list[Node]] = {}
+        for node in tree.nodes:
+            self.lemmas.setdefault(node.lemma.lower(), []).append(node)
+            self.upos.setdefault(node.upos, []).append(node)
+
+    def of(self, test: NodeTest) -> Sequence[Node]:
+        """Words that may pass a test, in their order."""
+        if test.lemmas is not None:
+            return _together(self.lemmas, test.lemmas)
+        return self.nodes if test.upos is None else _together(self.upos, test.upos)
+
+
+def _together(groups: dict[str, list[Node]], wanted: frozenset[str]) -> Sequence[Node]:
+    if len(wanted) > len(groups):
+        found = [nodes for value, nodes in groups.items() if value in wanted]
+    else:
+        found = [groups[value] for value in wanted if value in groups]
+    if len(found) < 2:
+        return found[0] if found else ()
+    return sorted((node for nodes in found for node in nodes), key=_index)
+
+
+def _index(node: Node) -> int:
+    return node.index
 
 
 @dataclass
@@ -20,6 +54,7 @@ class _Step:
     """One arc from a node that is bound already; `block` is what stands at its other end."""
 
     anchor: str
+    names: tuple[str, ...]
     relations: dict[str, bool]
     axis: str
     count: str
@@ -33,6 +68,7 @@ class _Block:
 
     name: str
     test: NodeTest
+    accepts: Callable[[Node], bool]
     required: list[_Step] = field(default_factory=list)
     optional: list[_Step] = field(default_factory=list)
     repeated: list[_Step] = field(default_factory=list)
@@ -64,16 +100,30 @@ class _Compiler:
 
     def block(self, node: NodePattern) -> _Block:
         self._count += 1
-        block = _Block(node.name or f"#{self._count}", node_test(node, self._lexicons))
+        test = node_test(node, self._lexicons)
+        block = _Block(node.name or f"#{self._count}", test, test.compiled())
         for arc in node.arcs:
             step = self._step(block.name, arc)
             kind = {"one": block.required, "?": block.optional, "not": block.absent}
             kind.get(arc.count, block.repeated).append(step)
+        block.required.sort(key=_choices)
         return block
 
     def _step(self, anchor: str, arc: Arc) -> _Step:
         block = self.block(arc.node)
-        return _Step(anchor, accepted(arc.relations), arc.axis, arc.count, block.name, block)
+        return _Step(anchor, arc.relations, accepted(arc.relations), arc.axis, arc.count, block.name, block)
+
+
+def _choices(step: _Step) -> float:
+    """How many words may stand at an arc, more or less: those with the fewest are looked for first."""
+    test = step.block.test
+    own = min((sum(map(share_of, keys)) for keys in (_keys("/", test.lemmas), _keys(":", test.upos)) if keys),
+              default=100.0)  # fmt: skip
+    return min(own, sum(share_of(name.removeprefix("=")) for name in step.names)) + 200 * (step.axis != "")
+
+
+def _keys(sign: str, values: frozenset[str] | None) -> list[str]:
+    return [sign + value for value in values or ()]
 
 
 class Pattern:
@@ -82,8 +132,9 @@ class Pattern:
     def __init__(self, source: PatternText, lexicons: Lexicons | None = None) -> None:
         self.source = source
         compiler = _Compiler(lexicons or {})
-        self._blocks = [compiler.block(node) for node in source.alternatives]
-        self._holds = _condition(source.condition, compiler) if source.condition else None
+        quick = narrowed(source)
+        self._blocks = [compiler.block(node) for node in quick.alternatives]
+        self._holds = _condition(quick.condition, compiler) if quick.condition else None
 
     def __str__(self) -> str:
         return str(self.source)
@@ -94,19 +145,23 @@ class Pattern:
 
     def occurs_in(self, tree: Tree) -> bool:
         """Whether there is a match."""
-        return next(iter(self._search(tree.nodes)), None) is not None
+        return next(self._search(Groups(tree)), None) is not None
 
-    def all_bound(self, tree: Tree, nodes: Sequence[Node] | None = None) -> list[Bound]:
-        """Matches with all nodes, also those without a variable (`#1`); `nodes` limits the topmost one."""
+    def all_bound(self, tree: Tree, groups: Groups | None = None) -> list[Bound]:
+        """Matches with all nodes, also those without a variable (`#1`); `groups` are those of the tree, if
+        they are known."""
+        found = list(self._search(groups or Groups(tree)))
+        if len(found) < 2:
+            return found
         unique: dict[tuple[object, ...], Bound] = {}
-        for bound in self._search(tree.nodes if nodes is None else nodes):
+        for bound in found:
             unique.setdefault(_identity(bound), bound)
         return list(unique.values())
 
-    def _search(self, nodes: Sequence[Node]) -> Iterator[Bound]:
+    def _search(self, groups: Groups) -> Iterator[Bound]:
         for block in self._blocks:
-            accepts = block.test.accepts
-            for node in nodes:
+            accepts = block.accepts
+            for node in groups.of(block.test):
                 if accepts(node):
                     for bound in _solve(block, node, {}):
                         if self._holds is None or self._holds(bound) is not False:
@@ -174,7 +229,7 @@ def _free(step: _Step, bound: Bound) -> Iterator[Node]:
     """Nodes at the other end of an arc that fit and are not bound yet."""
     anchor = bound[step.anchor]
     assert isinstance(anchor, Node)
-    accepts = step.block.test.accepts
+    accepts = step.block.accepts
     for node in _ALONG[step.axis](anchor, step.relations):
         if accepts(node) and not _used(node, bound):
             yield node
@@ -246,7 +301,7 @@ def _joined(parts: list[_Holds], every: bool) -> _Holds:
 def _is(name: str, block: _Block) -> _Holds:
     def holds(bound: Bound) -> bool | None:
         nodes = _nodes(bound, name)
-        fits = (block.test.accepts(node) and any(True for _ in _solve(block, node, {})) for node in nodes)
+        fits = (block.accepts(node) and any(True for _ in _solve(block, node, {})) for node in nodes)
         return all(fits) if nodes else None
 
     return holds

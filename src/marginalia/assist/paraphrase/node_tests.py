@@ -30,13 +30,32 @@ class NodeTest(NamedTuple):
     upos: frozenset[str] | None
     others: tuple[_Test, ...]
 
-    def accepts(self, node: Node) -> bool:
-        """Whether a node is as it is asked to be."""
-        if self.upos is not None and node.upos not in self.upos:
+    def compiled(self) -> _Test:
+        """A function that says whether a node is as it is asked to be."""
+        lemmas, upos, others = self
+        if others:
+            return _both(NodeTest(lemmas, upos, ()).compiled(), others)
+        if lemmas is None:
+            return (lambda node: True) if upos is None else (lambda node: node.upos in upos)
+        if upos is None:
+            return lambda node: node.lemma.lower() in lemmas
+        return lambda node: node.upos in upos and node.lemma.lower() in lemmas
+
+
+def _both(first: _Test, others: tuple[_Test, ...]) -> _Test:
+    if len(others) == 1:
+        (other,) = others
+        return lambda node: first(node) and other(node)
+
+    def accepts(node: Node) -> bool:
+        if not first(node):
             return False
-        if self.lemmas is not None and node.lemma.lower() not in self.lemmas:
-            return False
-        return all(test(node) for test in self.others)
+        for test in others:  # noqa: SIM110 (a loop is quicker)
+            if not test(node):
+                return False
+        return True
+
+    return accepts
 
 
 def node_test(pattern: NodePattern, lexicons: Lexicons) -> NodeTest:
