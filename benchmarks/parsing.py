@@ -38,6 +38,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "paper: + l2": PAPER | _L2,
     "paper: + shuffle": PAPER | _SHUFFLE,
     "paper: + dropout": PAPER | _DROPOUT,
+    "paper: shuffle + dropout": PAPER | _SHUFFLE | _DROPOUT,
     "paper: combined": PAPER | _L2 | _SHUFFLE | _DROPOUT,
     "Czech: projective": LONG,
     "Czech: swap": LONG | {"system": "swap"},

@@ -220,28 +220,26 @@ Hashed SegmentExtractor::one_whole(std::uint32_t source, const SegmentValues& x,
   return std::binary_search(x.matches.begin(), x.matches.end(), wanted) ? one : kAbsent;
 }
 
-void SegmentExtractor::read_whole(const SegmentValues& x, std::size_t begin, std::size_t last,
-                                  Hashed* whole) const {
-  static const Hashed blank = hash_of(" ");
-  for (std::size_t k = 0; k < wholes_.size(); ++k) {
-    const std::uint32_t source = wholes_[k];
-    const Hashed& value = x.grid[last * sources_.size() + source];
-    if (sources_[source].kind == Source::Kind::list)
-      whole[k] = one_whole(source, x, begin, last);
-    else if (last == begin)
-      whole[k] = value;
-    else
-      whole[k] = value.absent() || whole[k].absent() ? kAbsent : joined(joined(whole[k], blank), value);
-  }
-}
-
+// The whole value of a segment is that of the one without its last token, and a little more.
 void SegmentExtractor::read_wholes(const SegmentValues& x, std::size_t begin, std::size_t most,
                                    std::vector<Hashed>& out) const {
+  static const Hashed blank = hash_of(" ");
   const std::size_t count = std::min(x.length - begin, most), width = wholes_.size();
   out.resize(count * width);
-  for (std::size_t n = 0; n < count; ++n) {
-    if (n > 0) std::copy_n(out.data() + (n - 1) * width, width, out.data() + n * width);
-    read_whole(x, begin, begin + n, out.data() + n * width);
+  for (std::size_t k = 0; k < width; ++k) {
+    const std::uint32_t source = wholes_[k];
+    const bool listed = sources_[source].kind == Source::Kind::list;
+    Hashed whole;
+    for (std::size_t n = 0; n < count; ++n) {
+      const Hashed& value = x.grid[(begin + n) * sources_.size() + source];
+      if (listed)
+        whole = one_whole(source, x, begin, begin + n);
+      else if (n == 0)
+        whole = value;
+      else
+        whole = value.absent() || whole.absent() ? kAbsent : joined(whole, joined(blank, value));
+      out[n * width + k] = whole;
+    }
   }
 }
 

@@ -280,8 +280,10 @@ class SegmentExtractor {
   static void check_neighbours(const SegmentTemplate& t, bool before);
   std::uint32_t span_of(std::uint32_t tokens);
   Hashed one_whole(std::uint32_t source, const SegmentValues& x, std::size_t begin, std::size_t last) const;
-  // From the whole values of the segment without its last token, if it has another one.
-  void read_whole(const SegmentValues& x, std::size_t begin, std::size_t last, Hashed* whole) const;
+  // Those of the longest of the segments that `values` are of.
+  const Hashed* last_wholes(const std::vector<Hashed>& values) const {
+    return values.data() + values.size() - std::min(values.size(), wholes_.size());
+  }
   Inner inner_of(const Compiled& t, std::size_t begin, std::size_t last) const;
   // The token inside that is new when a segment grows to `last`.
   std::size_t arriving(const Compiled& t, std::size_t last) const {

@@ -9,13 +9,13 @@ namespace marginalia {
 
 template <class F>
 void SegmentExtractor::for_segment(const SegmentValues& x, std::size_t begin, std::size_t last, F&& f) const {
-  std::vector<Hashed> wholes(wholes_.size());
-  for (std::size_t t = begin; t <= last; ++t) read_whole(x, begin, t, wholes.data());
+  std::vector<Hashed> wholes;
+  read_wholes(x, begin, last + 1 - begin, wholes);
   for (std::uint32_t i = 0; i < compiled_.size(); ++i) {
     const Compiled& t = compiled_[i];
     if (is_of_neighbours(t.part)) continue;
     const auto at = [&](std::size_t inner, bool none) {
-      feature(t, x, {begin, last, inner, none, wholes.data()}, 0, t.head.hash,
+      feature(t, x, {begin, last, inner, none, last_wholes(wholes)}, 0, t.head.hash,
               [&](std::uint64_t key) { f(key, Origin{i, begin, last, inner, none}); });
     };
     if (t.inner == Anchor::none) {

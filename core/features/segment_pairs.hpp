@@ -11,10 +11,7 @@ void SegmentExtractor::for_neighbours(const SegmentValues& x, std::size_t previo
   std::vector<Hashed> own, others;
   read_wholes(x, begin, last - begin + 1, own);
   if (previous != kNoPrevious) read_wholes(x, previous, begin - previous, others);
-  const auto last_of = [&](const std::vector<Hashed>& values) {
-    return values.data() + values.size() - std::min(values.size(), wholes_.size());
-  };
-  const Place place{begin, last, begin, false, last_of(own), previous, last_of(others)};
+  const Place place{begin, last, begin, false, last_wholes(own), previous, last_wholes(others)};
   for (std::uint32_t i = 0; i < compiled_.size(); ++i) {
     const Compiled& t = compiled_[i];
     if (!is_of_neighbours(t.part) || (t.part == Part::before && previous == kNoPrevious)) continue;

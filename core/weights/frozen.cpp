@@ -111,15 +111,14 @@ void FrozenWeights::check_slots(std::span<const Key> keys) const {
 // Small enough to stay near the processor, and mostly empty unless there are many keys.
 template <class Key>
 void FrozenWeights::make_filter(std::span<const Key> keys) {
-  constexpr int least = 6, most = 24;  // log2 of bits
-  const int bits = std::clamp(static_cast<int>(std::bit_width(keys.size() * 8)), least, most);
-  filter_shift_ = 32 - bits;
-  filter_.assign(std::size_t{1} << (bits - 6), 0);
+  constexpr int least = 0, most = 18;  // log2 of words
+  const int words = std::clamp(static_cast<int>(std::bit_width(keys.size() / 8)), least, most);
+  filter_shift_ = 32 - words;
+  filter_.assign(std::size_t{1} << words, 0);
   for (const Key key : keys) {
     if (key == 0) continue;
-    const std::uint32_t bit =
-        (sizeof(Key) == 8 ? short_key(key) : static_cast<std::uint32_t>(key)) >> filter_shift_;
-    filter_[bit / 64] |= std::uint64_t{1} << bit % 64;
+    const std::uint32_t seen = sizeof(Key) == 8 ? short_key(key) : static_cast<std::uint32_t>(key);
+    filter_[filter_word(seen)] |= marks_of(seen);
   }
 }
 

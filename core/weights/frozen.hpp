@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "base/large_vector.hpp"
 #include "base/prefetch.hpp"
 #include "features/index.hpp"
 #include "weights/weight_table.hpp"
@@ -79,9 +80,7 @@ class FrozenWeights {
     return true;
   }
   // For `may_have`, well ahead.
-  void prefetch_filter(std::uint64_t key) const {
-    prefetch(&filter_[(short_key(key) >> filter_shift_) / 64]);
-  }
+  void prefetch_filter(std::uint64_t key) const { prefetch(&filter_[filter_word(short_key(key))]); }
   // The same as `prefetch_key` for a key that may be there.
   void prefetch_known(std::uint64_t key) const {
     if (arrays_.short_keys.empty())
@@ -91,8 +90,8 @@ class FrozenWeights {
   }
   // False: there is no such key, as is known of most that are not there without looking at the keys.
   bool may_have(std::uint64_t key) const {
-    const std::uint32_t bit = short_key(key) >> filter_shift_;
-    return (filter_[bit / 64] >> bit % 64 & 1) != 0;
+    const std::uint64_t marks = marks_of(short_key(key));
+    return (filter_[filter_word(short_key(key))] & marks) == marks;
   }
   void prefetch_row(std::uint32_t row) const {
     if (arrays_.short_end.empty())
@@ -144,6 +143,15 @@ class FrozenWeights {
   // Calls f(output, weight) for the cells of a row.
   template <class F>
   void for_cells(std::uint32_t row, F&& f) const {
+    if (!is_plain_) return for_other_cells(row, f);
+    const std::uint32_t last = arrays_.row_end[row];
+    for (std::uint32_t i = row == 0 ? 0 : arrays_.row_end[row - 1]; i < last; ++i)
+      f(std::uint32_t{arrays_.narrow[i]}, arrays_.weights[i]);
+  }
+
+ private:
+  template <class F>
+  void for_other_cells(std::uint32_t row, F&& f) const {
     const std::uint32_t first = begin(row), last = end(row);
     with_weights([&](auto&& weight) {
       if (output_size_ == sizeof(std::uint16_t)) {
@@ -157,7 +165,6 @@ class FrozenWeights {
     });
   }
 
- private:
   std::uint32_t end(std::size_t row) const {
     if (arrays_.short_end.empty()) return arrays_.row_end[row];
     return arrays_.row_base[row / kBlock] + arrays_.short_end[row];
@@ -186,6 +193,13 @@ class FrozenWeights {
       });
   }
 
+  // Where a key is in the filter: the word and its bits there, of the highest digits on.
+  std::size_t filter_word(std::uint32_t key) const { return std::uint64_t{key} >> filter_shift_; }
+  std::uint64_t marks_of(std::uint32_t key) const {
+    return std::uint64_t{1} << (key >> (filter_shift_ - 6) & 63) | std::uint64_t{1}
+                                                                       << (key >> (filter_shift_ - 12) & 63);
+  }
+
   template <class Key>
   void check_slots(std::span<const Key> keys) const;
   template <class Key>
@@ -196,7 +210,7 @@ class FrozenWeights {
   void check_cells(std::uint64_t node_outputs, std::uint64_t edge_outputs) const;
 
   FrozenArrays arrays_;
-  std::vector<std::uint64_t> filter_;  // a bit for each range of keys: is there one?
+  LargeVector<std::uint64_t> filter_;  // by range of keys: two bits for each key that there is
   int filter_shift_ = 0;
   std::size_t weight_size_ = sizeof(float), output_size_ = sizeof(std::uint16_t);
   bool is_plain_ =

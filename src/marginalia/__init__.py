@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from marginalia import assist as assist
     from marginalia import decode as _decode
     from marginalia import kinds as _kinds
     from marginalia import learn as _learn
@@ -109,6 +110,7 @@ _HOMES = {
     "trainable": ("ClassModel", "Model", "ParseModel", "RerankModel"),
     "trainable_pipeline": ("PipelineModel",),
 }
+_ROOMS = ("assist",)  # rooms that users call by their names: mg.assist.analyse(text)
 _MAKE_MODELS = ("calibrate", "convert", "load", "train")
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -169,6 +171,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        return import_module(f"marginalia.{name}")
     if name not in _HOME_OF:
         raise AttributeError(f"module 'marginalia' has no attribute '{name}'")
     value = getattr(import_module(f"marginalia.{_HOME_OF[name]}"), name)
@@ -179,4 +183,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOME_OF])
+    hidden = {"annotations", "import_module", "Any", "TYPE_CHECKING"}
+    return sorted({*globals(), *_HOME_OF, *_ROOMS} - hidden)

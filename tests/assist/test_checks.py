@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -20,10 +21,13 @@ from marginalia.assist.checks import (
     penalty_of,
     repaired,
     run,
+    structure,
     vetoed,
+    well_formed,
 )
 from marginalia.assist.checks.check import Transfer
 from marginalia.assist.trees import Node, Tree
+from marginalia.corpus.document import ParsedSentence
 from marginalia.errors import SettingsError
 
 
@@ -112,9 +116,9 @@ def test_agreement_articles_and_case_are_repaired() -> None:
 
 
 def test_the_author_s_own_agreement_is_left_alone() -> None:
-    before = tree_of("The team were late yesterday.")
+    before = tree_of("The team were often late.")
     after = before.copy()
-    after.delete(word(after, "yesterday"))
+    after.delete(word(after, "often"))
     assert findings(before, after) == {}
     assert "were" in after.text
 
@@ -158,3 +162,55 @@ def test_penalties_are_between_nought_and_one_and_grow(penalties: list[float]) -
     totals = [penalty_of(results[:size]) for size in range(len(results) + 1)]
     assert all(0 <= total <= 1 for total in totals)
     assert totals == sorted(totals)
+
+
+def test_a_clause_that_is_a_predicate_has_a_subject_and_a_tense_of_its_own() -> None:
+    before = tree_of("The dogs barked because they were hungry.")
+    after = tree_of("That is because they were hungry.")
+    for node in after.nodes[2:]:
+        node.origin = node.index + 1
+    for node in after.nodes[:2]:
+        node.origin = None
+    results = {result.name: result.action for result in check(before, Changed([after]))}
+    assert results["agreement"] == results["tense"] == "passed"
+
+
+def test_words_stay_in_their_quotes_and_brackets() -> None:
+    before = tree_of('"We sell the house" is what the man (my uncle) said.')
+    moved, alone = before.copy(), before.copy()
+    moved.move(word(moved, "man"), before=word(moved, "house"))
+    alone.delete(word(alone, ")"))
+    for after, action in ((before.copy(), "passed"), (moved, "vetoed"), (alone, "vetoed")):
+        assert run(structure.CHECKS[:1], Transfer(before, [after]))[0].action == action
+
+
+def test_a_noun_keeps_what_describes_it() -> None:
+    before = tree_of("The high interest rate rose.")
+    after = before.copy()
+    after.delete(word(after, "interest"))
+    assert findings(before, after) == {"content": "lowered"}
+    whole = tree_of("The price of oil rose in May.")
+    part = whole.copy()
+    part.delete(word(part, "oil"))
+    assert findings(whole, part) == {"content": "lowered"}
+
+
+def _sentences(texts: Sequence[str]) -> list[list[ParsedSentence]]:
+    return [document.sentences for document in mg.load("en").parse_all(list(texts))]
+
+
+def test_a_text_reads_as_it_was_meant() -> None:
+    good, bad = tree_of("The dog chased the cat."), tree_of("The dog chased the cat.")
+    bad.move(word(bad, "cat"), before=bad.nodes[0])
+    two = [tree_of("They slept."), tree_of("We left.")]
+    results = well_formed([Changed([good]), Changed([bad]), Changed(two)], _sentences)
+    assert [result.action for result in results] == ["passed", "lowered", "passed"]
+    assert results[0].name == "well-formedness"
+    assert 0 < results[1].penalty < 1
+    assert "subject" in results[1].reason
+
+
+def test_a_reading_with_nothing_as_it_was_meant_is_forbidden() -> None:
+    meant = tree_of("The dog chased the cat.")
+    (result,) = well_formed([Changed([meant])], lambda texts: _sentences(["Tomorrow it rains."] * len(texts)))
+    assert result.action == "vetoed"

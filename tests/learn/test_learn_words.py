@@ -238,6 +238,16 @@ def test_tasks_choose_the_structure_that_goes_with_the_learner(folder: Path) -> 
     assert set(model.tag(list(TEXT)).labels) <= {f"{p}-{t}" for p in "BMES" for t in "nvrup"}
 
 
+def test_words_without_tags_need_fewer_states() -> None:
+    def beam(task: str, **more: object) -> object:
+        return make_recipe(task, **more).settings.structure.to_json().get("word-beam")
+
+    assert beam("segmentation") == 4
+    assert beam("segmentation", settings={"word-beam": 6}) == 6
+    assert beam("segmentation", structure="chain") is None
+    assert beam("segmentation-tags") == 8
+
+
 def test_spans_of_json_lines_are_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A task reads what the suffix tells of; blanks of the text are in no word, and offsets count them."""
     train, text, model = tmp_path / "train.jsonl", tmp_path / "text.jsonl", tmp_path / "m.mg"

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -19,7 +20,7 @@ class PairScoring {
  public:
   // Both must outlive it.
   PairScoring(const SegmentExtractor& extractor, const WordShape& shape)
-      : extractor_(extractor), shape_(shape), wholes_of_(shape.most + 1) {}
+      : extractor_(extractor), shape_(shape), wholes_of_(std::bit_ceil(shape.most + std::size_t{1})) {}
 
   // Another sentence.
   void begin() { std::fill(wholes_of_.begin(), wholes_of_.end(), Wholes{}); }
@@ -61,7 +62,7 @@ class PairScoring {
 
   const SegmentExtractor& extractor_;
   const WordShape& shape_;
-  std::vector<Wholes> wholes_of_;  // by first token, modulo their number
+  std::vector<Wholes> wholes_of_;  // by first token, modulo their number, a power of two
   std::vector<SegmentExtractor::Lead> leads_;
   std::vector<Hashed> tails_;  // [pairs of the extractor][tokens]
   WantedFeatures<PairFeature> found_;
@@ -74,7 +75,7 @@ class PairScoring {
 inline SegmentExtractor::Whole PairScoring::whole(const SegmentValues& x, std::size_t begin,
                                                   std::size_t last) {
   if (begin == kNoPrevious) return {begin, last, nullptr};
-  Wholes& all = wholes_of_[begin % wholes_of_.size()];
+  Wholes& all = wholes_of_[begin & (wholes_of_.size() - 1)];
   if (all.begin != begin) {
     extractor_.read_wholes(x, begin, shape_.most, all.values);
     all.begin = begin;

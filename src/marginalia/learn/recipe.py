@@ -61,15 +61,15 @@ class Task:
     """Defaults for a kind of work.
 
     `sets` are ready-made sets of templates by structure, the best first: the structure is the first of them
-    that goes with the learner. Other structures have usual sets of their own. `options` are those of
-    readers: each format has those that it takes.
+    that goes with the learner. Other structures have usual sets of their own. `settings` are by structure,
+    too, `options` are those of readers: each format has those that it takes.
     """
 
     help: str
     sets: Mapping[str, str]
     format: str | None = None
     label: str | None = None
-    settings: dict[str, Scalar] = field(default_factory=dict)
+    settings: Mapping[str, Mapping[str, Scalar]] = field(default_factory=dict)
     options: Mapping[str, str] = field(default_factory=dict)
 
     def structure(self, learner: str) -> str:
@@ -111,6 +111,7 @@ TASKS: dict[str, Task] = {
         "words from characters, in text with blanks between words",
         {"words": "words", "chain": "characters"},
         "segmented",
+        settings={"words": {"word-beam": 4}},
         options={"tokenizer": "characters"},
     ),
     "segmentation-tags": Task(
@@ -179,7 +180,8 @@ def make_recipe(
         raise SettingsError(f"seed: found {seed!r}, expected a whole number from 0 to 2^63 - 1.")
     if dictionary is not None and not dictionary:
         raise SettingsError("dictionary: there is no phrase in it.")
-    resolved = _resolved(structure, learner, chosen.settings | dict(settings or {}))
+    usual = chosen.settings.get(structure, {})
+    resolved = _resolved(structure, learner, {**usual, **(settings or {})})
     tables = {"lists": lists, "clusters": clusters, "lexicons": lexicons, "dictionary": dictionary}
     kind_of(structure).reader.check_chosen({"task": task, **tables})
     own = bool(features or task or any(tables.values()))

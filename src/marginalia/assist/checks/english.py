@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from marginalia.assist.english import agreement_of, inflect, mend, subject_of
+from marginalia.assist.english.inflection import MODALS
 from marginalia.assist.trees import Node
 
 from .check import Check, Finding, Transfer, lowered, repaired, vetoed
@@ -24,7 +25,15 @@ def clause_words(predicate: Node) -> list[Node]:
 def finite_of(predicate: Node) -> Node | None:
     """The finite verb of a clause, if it has one."""
     words = clause_words(predicate)
-    return next((word for word in words if word.xpos in FINITE or word.feats.get("VerbForm") == "Fin"), None)
+    if predicate.daughters("nsubj:outer") and len(predicate.daughters("subject")) > 1:
+        words.reverse()  # that IS because they ARE ill
+    return next((word for word in words if _is_finite(word)), None)
+
+
+def _is_finite(word: Node) -> bool:
+    """By its tag or its features, of which the parser may get one wrong, or as a modal that a rule put."""
+    modal = word.upos == "AUX" and word.lemma in MODALS
+    return word.xpos in FINITE or word.feats.get("VerbForm") == "Fin" or modal
 
 
 def _surface(transfer: Transfer) -> Iterator[Finding]:

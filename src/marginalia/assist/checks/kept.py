@@ -32,7 +32,7 @@ IDIOMS = _words("しれる 知れる 違い 相違 ちがい かかわる 関わ
 EXCLUDING = {
     "en": _words(
         "only until till unless but except hardly scarcely barely rarely seldom fail lack "
-        "absence little few less soon doubt deny forget help too or otherwise"
+        "absence instead little few less soon doubt deny forget help too or otherwise"
     ),
     "ja": _words("しか だけ のみ ばかり まで 以外 ほど 一番"),
 }
@@ -169,6 +169,8 @@ def _negation(transfer: Transfer) -> Iterator[Finding]:
 
 def _hedges(transfer: Transfer) -> Iterator[Finding]:
     there = {node.lemma.lower() for node in transfer.nodes}
+    if "only" in there:
+        there.add("all")  # all he needs is rest: he only needs rest
     for node in transfer.before.nodes:
         lemma = node.lemma.lower()
         alike = next((group for group in HEDGES[transfer.language] if lemma in group), None)

@@ -91,7 +91,7 @@ export const marks = (segments) => segments.map(({ before, after }) =>
 function offerOf(item, report, offer) {
   const shown = h("p", { class: "new" }, marks(offer.segments));
   return h("article", { class: "offer", "aria-label": offer.text },
-    shown, h("p", { class: "why" }, offer.reason),
+    shown, h("p", { class: "why" }, offer.reason, " ", h("span", { class: "gain" }, `Difficulty ${report.difficulty.toFixed(0)} → ${offer.difficulty.toFixed(0)}`)),
     h("div", { class: "buttons" },
       button("Use this", () => accept(item, report, offer), { class: "main" }),
       button("Edit first", () => startEditing(report, offer.text))),

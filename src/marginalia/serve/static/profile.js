@@ -25,8 +25,17 @@ export function showReader() {
   find("#language").value = state.profile.language;
 }
 
-export function openProfile() {
-  const profile = state.profile;
+export async function openProfile() {
+  try { draw(state.profile, await familiesOf(state.language || state.profile.language || "en")); } catch (error) { say(error.message); }
+}
+
+const known = {};
+async function familiesOf(language) {
+  known[language] ??= (await post("/api/families", { language })).families;
+  return known[language];
+}
+
+function draw(profile, rules) {
   const list = (id, title, hint, terms) => h("div", {}, h("label", { for: id }, title),
     h("textarea", { id, rows: 4, value: terms.join("\n"), "aria-describedby": `${id}-hint` }), h("p", { class: "hint", id: `${id}-hint` }, hint));
   const picky = h("input", { type: "range", id: "p-picky", min: 0, max: 1, step: 0.05, value: profile.picky });
@@ -43,7 +52,7 @@ export function openProfile() {
     h("div", { class: "two" },
       list("p-known", "Words that the reader knows", "One on a line. They are never marked as hard.", profile.known),
       list("p-protected", "Protected terms", "One on a line. No offer touches them.", profile.protected)),
-    families(profile),
+    families(profile, rules),
     h("div", { class: "buttons" },
       h("button", { type: "submit", class: "main" }, "Apply"), button("Cancel", () => find("#profile").close()),
       h("span", { class: "spread" }), button("Save as file", saveProfile, { class: "quiet" }), button("Open file", loadProfile, { class: "quiet" })));
@@ -51,13 +60,19 @@ export function openProfile() {
   if (!find("#profile").open) find("#profile").showModal();
 }
 
-function families(profile) {
-  const language = state.language || "en";
-  const known = state.start.families[language] ?? [];
-  const names = ["lexical", "structural", ...known, ...profile.off.filter((name) => !["lexical", "structural", ...known].includes(name))];
+const KINDS = [
+  { name: "lexical", why: "All offers of other words." },
+  { name: "structural", why: "All offers of another sentence structure." },
+];
+
+function families(profile, rules) {
+  const listed = [...KINDS, ...rules];
+  const names = new Set(listed.map((one) => one.name));
+  const others = profile.off.filter((name) => !names.has(name)).map((name) => ({ name, why: "" }));
   return h("details", { class: "more" }, h("summary", {}, `Kinds of offers (${profile.off.length} switched off)`),
-    h("div", { class: "families", role: "group", "aria-label": "Kinds of offers" }, names.map((name) =>
-      h("label", { class: "check" }, h("input", { type: "checkbox", "data-family": name, checked: !profile.off.includes(name) }), name))));
+    h("div", { class: "families", role: "group", "aria-label": "Kinds of offers" }, [...listed, ...others].map(({ name, why }) =>
+      h("label", { class: "check" }, h("input", { type: "checkbox", "data-family": name, checked: !profile.off.includes(name) }),
+        h("span", {}, h("b", {}, name), why ? ` ${why}` : "")))));
 }
 
 const read = () => ({

@@ -24,11 +24,11 @@ function sentence(item, report, number) {
   return element;
 }
 
+const read = ([text, above]) => (above ? h("ruby", {}, text, h("rp", {}, "("), h("rt", {}, above), h("rp", {}, ")")) : text);
+
 function word(part, report) {
   if (!report) return part.text;
-  const text = report.reading
-    ? h("ruby", {}, part.text, h("rp", {}, "("), h("rt", {}, report.reading), h("rp", {}, ")"))
-    : part.text;
+  const text = part.ruby ? part.ruby.map(read) : part.text;
   const element = h("span", { class: `w w${report.band}` }, text);
   element.word = report;
   return element;
