@@ -85,7 +85,10 @@ class Places:
             if _is(child, _CLOSE) or child.feats.get("Polarity") == "Neg" or id(child) in self._grading:
                 return True, len(left)
             leading = next((i for i, one in enumerate(left) if not _is(one, _LEADING)), len(left))
-            return True, 0 if _is(child, ("cc",)) else max(min(passed, len(left)), leading)
+            behind = [
+                i + 1 for i, one in enumerate(left) if one.origin is not None and one.index < child.index
+            ]
+            return True, 0 if _is(child, ("cc",)) else max(min(passed, len(left)), leading, *behind)
         if self._head_final:
             return False, _before_particles(right) if passed else 0
         if _is(child, _CLOSE) or child.relation == "compound:prt":
