@@ -77,11 +77,11 @@ class Places:
                 return False, len(right)  # it stood behind another word, which was behind this one
             if self.outside(child):
                 return True, 0
+        if on_left and _is(child, ("case", "det")) and not self._head_final:
+            return True, _before_modifiers(left, child)
         if whole and child.relation != "cc":
             return (True, len(left)) if on_left else (False, 0)
         if on_left:
-            if _is(child, ("case", "det")):
-                return True, _before_modifiers(left, child)
             if _is(child, _CLOSE) or child.feats.get("Polarity") == "Neg" or id(child) in self._grading:
                 return True, len(left)
             leading = next((i for i, one in enumerate(left) if not _is(one, _LEADING)), len(left))
