@@ -88,7 +88,10 @@ class Places:
             if self._head_final:
                 passed = self._before(child, left, len(left) if passed else 0)
             leading = next((i for i, one in enumerate(left) if not _is(one, _LEADING)), len(left))
-            return True, 0 if _is(child, ("cc",)) else max(min(passed, len(left)), leading)
+            behind = [
+                i + 1 for i, one in enumerate(left) if one.origin is not None and one.index < child.index
+            ]
+            return True, 0 if _is(child, ("cc",)) else max(min(passed, len(left)), leading, *behind)
         if self._head_final:
             return False, _before_particles(right) if passed else 0
         if _is(child, _CLOSE) or child.relation == "compound:prt":
