@@ -138,7 +138,7 @@ def _spelled(words: Sequence[Node]) -> tuple[list[str], list[str]]:
 
 def _is_negative(node: Node, language: str) -> bool:
     if node.lemma.lower() in NEGATIONS[language] or node.form.lower() in NEGATIONS[language]:
-        return True
+        return node.upos != "SCONJ" or language != "ja"  # not ん of んだ
     has_affixes = language == "en" and node.upos in ("ADJ", "ADV", "VERB", "NOUN")
     return has_affixes and _is_negative_affix(node.lemma.lower())
 
