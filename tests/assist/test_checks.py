@@ -184,6 +184,16 @@ def test_words_stay_in_their_quotes_and_brackets() -> None:
         assert run(structure.CHECKS[:1], Transfer(before, [after]))[0].action == action
 
 
+def test_what_stands_in_brackets_may_become_a_sentence() -> None:
+    before = tree_of("The shop (it is old) sells books.")
+    first, second = before.copy(), before.copy()
+    for form in ("(", ")", "it", "is", "old"):
+        first.delete(word(first, form), keep_daughters=True)
+    assert run(structure.CHECKS[:1], Transfer(before, [first, tree_of("It is old.")]))[0].action == "passed"
+    second.delete(word(second, "("))
+    assert run(structure.CHECKS[:1], Transfer(before, [second]))[0].action == "vetoed"
+
+
 def test_a_noun_keeps_what_describes_it() -> None:
     before = tree_of("The high interest rate rose.")
     after = before.copy()
