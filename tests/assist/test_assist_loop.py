@@ -93,6 +93,27 @@ def test_a_reader_gets_what_is_asked_for() -> None:
     assert all(gain >= 0.3 for gain in gains)
 
 
+def test_words_and_rules_come_together() -> None:
+    text = "No measures had been undertaken by the authorities, and the inhabitants were advised to stay."
+    reader = replace(EASY, level="beginner")
+    found = offers(text, reader)
+    assert {offer.kind for offer in found} == {"structural", "lexical", "both"}
+    both = next(offer for offer in found if offer.kind == "both")
+    word = next(step.rule for step in both.steps if step.family == "plainer-word")
+    assert {one.kind for one in offers(text, replace(reader, off=("structural",)))} == {"lexical"}
+    for off in ("lexical", "plainer-word", word):
+        steps = [step for offer in offers(text, replace(reader, off=(off,))) for step in offer.steps]
+        assert steps
+        assert not any(off in ("lexical", step.family, step.rule) and step.rule == word for step in steps)
+
+
+def test_offers_are_varied() -> None:
+    best, *others = offers(TEXT.partition("\n")[0], replace(EASY, offers=4))
+    assert len(others) == 3
+    assert all(one.gain <= best.gain for one in others)
+    assert len({tuple(step.rule for step in one.steps) for one in (best, *others)}) == 4
+
+
 def test_known_words_are_not_hard() -> None:
     words = mg.assist.analyse(TEXT, profile=Profile(known=("Ascertain",)), offers=False).sentences[0].words
     assert "ascertain" not in [word.form for word in words]

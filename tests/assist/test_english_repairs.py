@@ -98,6 +98,25 @@ def test_full_forms_stand_apart_and_cannot_is_one_word() -> None:
     assert full.text == "They have seen what cannot stay"
 
 
+def test_a_comma_that_has_lost_its_partner_does_not_part_a_subject_from_its_verb() -> None:
+    rest = tree(
+        ("Cars", "NOUN", 4, "nsubj", True),
+        ("here", "ADV", 1, "advmod", False),
+        (",", "PUNCT", 1, "punct", True),
+        ("stop", "VERB", 0, "root", True),
+    )
+    pair = tree(
+        ("Cars", "NOUN", 5, "nsubj", True),
+        (",", "PUNCT", 3, "punct", True),
+        ("here", "ADV", 1, "advmod", False),
+        (",", "PUNCT", 3, "punct", True),
+        ("stop", "VERB", 0, "root", True),
+    )
+    english.mend(rest)
+    english.mend(pair)
+    assert [rest.text, len(pair.nodes)] == ["Cars here stop", 5]
+
+
 def _negations(*lemmas: str) -> int:
     return negations_of([Node(lemma, lemma, "PART") for lemma in lemmas], "en")
 

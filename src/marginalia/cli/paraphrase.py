@@ -26,6 +26,8 @@ _EXAMPLES = """\
   marginalia paraphrase --try my.rules --text "It was a Honda that John sold."
   marginalia paraphrase --explain by-passive --rules my.rules
   marginalia paraphrase --try en --text "The cat was chased by the dog."
+  marginalia paraphrase --new "I know the reason why he left." "I know why he left."
+  marginalia paraphrase --learn pairs.tsv --least 3 > candidates.rules
 """
 
 
@@ -38,9 +40,26 @@ def add_parser(verbs: Verbs) -> None:
         "--try", metavar="RULES", nargs="+", dest="try_", help="paraphrase --text by these rules"
     )
     what.add_argument("--explain", metavar="RULE", help="show a rule of --rules as text, trees and operators")
+    what.add_argument(
+        "--new",
+        metavar=("BEFORE", "AFTER"),
+        nargs=2,
+        help="propose a rule from a sentence and its paraphrase",
+    )
+    what.add_argument("--learn", metavar="PAIRS", help="propose rules from pairs: sentence, tab, paraphrase")
     parser.add_argument("--text", metavar="TEXT", help="of --try; - is standard input")
     parser.add_argument(
         "--rules", metavar="RULES", nargs="+", default=["en"], help="of --explain (default: en)"
+    )
+    parser.add_argument(
+        "--language", choices=LANGUAGES, default="en", help="of --new and --learn (default: en)"
+    )
+    parser.add_argument(
+        "--least",
+        type=int,
+        default=1,
+        metavar="N",
+        help="pairs that must propose a rule of --learn (default: 1)",
     )
     parser.add_argument("--json", action="store_true", help="one JSON object instead of text")
     parser.set_defaults(run=run)
@@ -50,6 +69,8 @@ def run(args: argparse.Namespace) -> int:
     """The verb."""
     if args.check:
         return check(args)
+    if args.new or args.learn:
+        return propose_rules(args)
     return explain(args) if args.explain else try_rules(args)
 
 
@@ -143,3 +164,24 @@ def try_rules(args: argparse.Namespace) -> int:
         if not given:
             print("  no rule fires")
     return OK
+
+
+def propose_rules(args: argparse.Namespace) -> int:
+    """`--new` and `--learn`: a file of rules for a person to accept."""
+    from marginalia.assist.paraphrase.learning import learn, read_pairs
+
+    if args.least < 1:
+        raise UsageError(f"--least: found {args.least}, expected 1 or more.")
+    if args.learn:
+        must_exist([args.learn])
+    pairs = read_pairs(args.learn) if args.learn else [(args.new[0], args.new[1])]
+    candidates = learn(pairs, _pipelines()(args.language), args.language, args.least)
+    if args.json:
+        print(json.dumps({"candidates": [one.to_dict() for one in candidates]}, ensure_ascii=False))
+    elif candidates:
+        print(f"language {args.language}")
+        for number, one in enumerate(candidates, 1):
+            print(f"\n{one.to_text(f'learned-{number}' if args.learn else 'new')}", end="")
+    else:
+        print("no rule found: the sentences differ in too much for one rule, or not at all", file=sys.stderr)
+    return OK if candidates else FAILED

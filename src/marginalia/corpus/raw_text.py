@@ -87,7 +87,7 @@ def _cut(text: str) -> int:
 def _decoded(source: Source, size: int) -> Iterator[str]:
     decoder, file = codecs.getincrementaldecoder("utf-8")(), name_of(source)
     line, first = 1, True
-    with open_source(source) as stream:
+    with open_source(source, lines=False) as stream:
         while True:
             raw = stream.read(size)
             try:

@@ -16,6 +16,7 @@ from marginalia.corpus.source import Data, DataSource
 from marginalia.corpus.tokenizers import tokenizer_of
 from marginalia.decode.global_training import WholeExtraction, WholeTraining
 from marginalia.decode.structures import STRUCTURES, TrainingStructure
+from marginalia.decode.threads import check_threads
 from marginalia.errors import DataError, SettingsError
 from marginalia.features.clusters import load_word_tables
 from marginalia.features.compiling import edge_templates, load_phrases
@@ -60,6 +61,7 @@ def prepare(
     beforehand, or are those of another model, in its order. `features`, if they are not made from the recipe.
     If the recipe has several values of a setting, a run that tries them all. `say` hears what takes time
     before it begins."""
+    check_threads(threads)
     more: dict[str, Any] = {"threads": threads, "start": start, "sample_weights": sample_weights, "say": say}
     more |= {"labels": labels, "features": features}
     recipes = recipes_of(recipe, dev is not None)

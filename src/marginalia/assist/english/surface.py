@@ -175,7 +175,7 @@ def _is_wrong(node: Node, before: Node | None, after: Node | None) -> bool:
         return False  # as it was written
     if node.form in _COMMAS:
         nothing_before = before is None or before.form in _OPENING - {'"'}
-        return (nothing_before or _after_new_link(node, before)) or (
+        return (nothing_before or _after_new_link(node, before) or _parts_subject(before, after)) or (
             after is not None and after.upos == "PUNCT" and after.form in _COMMAS | _ENDS
         )
     if node.form in _OPENING - {'"'}:
@@ -183,6 +183,17 @@ def _is_wrong(node: Node, before: Node | None, after: Node | None) -> bool:
     if node.form in _CLOSING - {'"', "’"}:
         return before is not None and before.form in _OPENING
     return node.form in _ENDS and after is not None and after.form in _ENDS
+
+
+def _parts_subject(before: Node | None, after: Node | None) -> bool:
+    """Whether a comma stands alone between a subject and its verb: The car, was sold."""
+    if before is None or after is None:
+        return False
+    subject = next((one for one in (before, *before.ancestors()) if one.relation.startswith("nsubj")), None)
+    if subject is None or subject.head is None or any(one.form in _COMMAS for one in subject.subtree()[:-1]):
+        return False
+    of_verb = after.head is subject.head and after.relation.startswith(("aux", "cop"))
+    return after is subject.head or of_verb
 
 
 def _after_new_link(node: Node, before: Node | None) -> bool:

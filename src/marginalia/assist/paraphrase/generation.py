@@ -25,6 +25,7 @@ def _english(tree: Tree, before: Tree, changed: Sequence[Node]) -> None:
             node.lemma = english.lemma_of(node.form, node.xpos, node.lemma)
         following = tree.nodes[node.index + 1].form if node.index + 1 < len(tree) else ""
         if node.xpos != "MD" or following.lower() not in ("n't", "n’t"):  # "ca" of "can't" stays
+            english.mend_features(node)
             node.xpos = english.tag_of(node.upos, node.feats)
             node.form = english.form_of(node.lemma, node.upos, node.feats)
     for node in changed:
