@@ -32,7 +32,7 @@ IDIOMS = _words("しれる 知れる 違い 相違 ちがい かかわる 関わ
 EXCLUDING = {
     "en": _words(
         "only until till unless but except hardly scarcely barely rarely seldom fail lack "
-        "absence instead little few less soon doubt deny forget help too or otherwise"
+        "absence instead far little few less soon doubt deny forget help too or otherwise"
     ),
     "ja": _words("しか だけ のみ ばかり まで 以外 ほど 一番"),
 }
@@ -45,7 +45,7 @@ HEDGES = {
         _words("probably likely"),
         _words("almost nearly about around approximately"),
         _words("all every each both"),
-        _words("many several some few most"),
+        _words("many several some few most least"),
     ),
     "ja": (
         _words("らしい そう よう"),

@@ -81,7 +81,7 @@ class Places:
         if on_left and _is(child, ("case", "det")) and not self._head_final:
             return True, _before_modifiers(left, child)
         if whole and child.relation != "cc":
-            return (True, len(left)) if on_left else (False, 0)
+            return (True, self._among_modifiers(child, left)) if on_left else (False, 0)
         if on_left:
             if _is(child, _CLOSE) or child.feats.get("Polarity") == "Neg" or id(child) in self._grading:
                 return True, len(left)
@@ -101,6 +101,15 @@ class Places:
         old = [one.index for one in right if one.origin is not None and one.index > node.index]
         last = len(right) if old and child.index > max(old) else passed
         return False, min(max(passed, objects, last), len(right))
+
+    def _among_modifiers(self, child: Node, left: Sequence[Node]) -> int:
+        """The place in a phrase: next to the noun, but before what modifies it and stood behind the child."""
+        place, at = len(left), self._at.get(id(child), 0)
+        while self._head_final and place and _is(left[place - 1], ("nmod", "compound")):
+            if self._at.get(id(left[place - 1]), -1) <= at:
+                break
+            place -= 1
+        return place
 
     def _before(self, child: Node, left: Sequence[Node], otherwise: int) -> int:
         """How many of the words of the new order stand before the first one that stood behind the child."""
