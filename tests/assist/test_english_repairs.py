@@ -118,7 +118,7 @@ def test_a_comma_that_has_lost_its_partner_does_not_part_a_subject_from_its_verb
 
 
 def test_a_noun_that_no_dictionary_knows_keeps_its_capital() -> None:
-    for form, mended in (("Kieves", "Kieves"), ("Prices", "prices"), ("Oil-related", "oil-related")):
+    for form, mended in (("Kieves", "Kieves"), ("Bread", "bread"), ("Oil-related", "oil-related")):
         said = tree((form, "NOUN", 2, "nsubj", True), ("fell", "VERB", 0, "root", True))
         said.insert(Node("that", "that", "SCONJ"), said.root, "mark", before=said.nodes[0])
         english.mend(said)
