@@ -49,6 +49,14 @@ def test_sentences_words_and_reasons_stand_where_they_are_said_to_stand() -> Non
     assert {"marginalia", "pipeline", "resources"} <= set(analysis.versions)
 
 
+def test_the_facade_has_the_room() -> None:
+    assert "assist" in dir(mg)
+    assert "import_module" not in dir(mg)
+    assert [name for name in dir(mg.assist) if not hasattr(mg.assist, name)] == []
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        mg.assist.nonsense  # noqa: B018
+
+
 def test_bands() -> None:
     assert [band_of(limit) for limit in (0.0, *LIMITS, 100.0)] == [0, 1, 2, 3, 3]
 
