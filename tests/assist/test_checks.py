@@ -18,6 +18,7 @@ from marginalia.assist.checks import (
     checks_of,
     is_vetoed,
     lowered,
+    order,
     penalty_of,
     repaired,
     run,
@@ -182,6 +183,23 @@ def test_words_stay_in_their_quotes_and_brackets() -> None:
     alone.delete(word(alone, ")"))
     for after, action in ((before.copy(), "passed"), (moved, "vetoed"), (alone, "vetoed")):
         assert run(structure.CHECKS[:1], Transfer(before, [after]))[0].action == action
+
+
+def _ordered(text: str, form: str, before: str) -> str:
+    """What the check of word order says when a word with all below it is put before another one."""
+    source = tree_of(text)
+    after = source.copy()
+    after.move(word(after, form), before=word(after, before))
+    return run(order.CHECKS, Transfer(source, [after]))[0].action
+
+
+def test_small_words_stand_before_their_words_and_subjects_before_verbs() -> None:
+    text = "Tom has seen the old house on the hill."
+    assert _ordered(text, "old", "the") == "vetoed"
+    assert _ordered(text, "has", "Tom") == "vetoed"
+    assert _ordered(text, "house", "Tom") == "passed"
+    assert _ordered("She sat in the chair.", "the", "in") == "vetoed"
+    assert _ordered("Has he seen it?", "he", "Has") == "passed"
 
 
 def test_what_stands_in_brackets_may_become_a_sentence() -> None:

@@ -41,6 +41,7 @@ VERBS = (
     "models",
     "assist",
     "paraphrase",
+    "readability",
     "check",
     "doctor",
     "demo",

@@ -6,6 +6,7 @@ from itertools import pairwise
 
 from ..joining import joint
 from ..trees import Node, Tree
+from ..words.wordnet import wordnet
 from .articles import article_before
 from .pronouns import in_case, is_accusative, is_nominative, person_of
 
@@ -95,7 +96,15 @@ def _may_be_small(node: Node) -> bool:
         return True
     if node.lemma[:1].isupper() or (node.upos == "ADJ" and node.xpos == "NNP"):
         return False
-    return form[:1].isupper() and (len(form) == 1 or form[1:].islower())
+    return form[:1].isupper() and (len(form) == 1 or form[1:].islower()) and is_known(node)
+
+
+def is_known(node: Node) -> bool:
+    """Whether a word is one of the dictionary, or no noun, verb or adjective; else it may be a name."""
+    if node.upos not in ("NOUN", "VERB", "ADJ"):
+        return True
+    parts = [node.form, node.lemma, *node.form.split("-")]
+    return any(wordnet().senses(part.lower(), pos) for part in parts for pos in "nvar")
 
 
 def _after_stop(tree: Tree, node: Node) -> bool:
