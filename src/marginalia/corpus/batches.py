@@ -50,18 +50,25 @@ class Batch:
 
 
 def read_batches(
-    source: Source, layout: Layout, *, need: Sequence[str] = (), block_bytes: int = 1 << 20
+    source: Source,
+    layout: Layout,
+    *,
+    need: Sequence[str] = (),
+    block_bytes: int = 1 << 20,
+    at_once: bool = False,
 ) -> Iterator[Batch]:
-    """The sentences of a file. The label column may be missing unless it is among those in `need`."""
+    """The sentences of a file. The label column may be missing unless it is among those in `need`. `at_once`:
+    from a pipe, each comes as soon as it is there, which takes longer in all."""
+    at_once = at_once and is_piped(source)
     if layout.items:
         from .items import read_items
 
-        yield from read_items(source, layout, labelled=bool(need))
+        yield from read_items(source, layout, labelled=bool(need), at_once=at_once)
         return
     if layout.format == CANDIDATES:
         from .candidates import read_candidates
 
-        yield from read_candidates(source, labelled=bool(need), partial=layout.partial)
+        yield from read_candidates(source, labelled=bool(need), partial=layout.partial, at_once=at_once)
         return
     if layout.format == "conll":
         for block in read_blocks(
@@ -78,7 +85,7 @@ def read_batches(
         return
     wanted = tuple(dict.fromkeys([*layout.columns, *need]))
     sentences = _records(source, layout, wanted, bool(need))
-    size = 1 if layout.ends_with_documents and is_piped(source) else _SENTENCES
+    size = 1 if at_once or (layout.ends_with_documents and is_piped(source)) else _SENTENCES
     for listed in in_groups(sentences, size, layout.ends_with_documents):
         present = tuple(name for name in wanted if name in listed[0].columns or name in need)
         yield Batch(pack(listed, present, name_of(source)), listed)
