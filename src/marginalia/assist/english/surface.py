@@ -124,9 +124,17 @@ def mend_punctuation(tree: Tree) -> None:
             node.space_after = ""
         elif not node.space_after and following.form in _FULL and node.form[-1:].isalpha():
             node.space_after = " "
-    for node in tree.nodes:
-        if node.form in ("'", "’") and node.xpos == "POS" and not _glued_s(tree, node):
-            node.form += "s"
+    for owner, node in pairwise(tree.nodes):
+        _mend_genitive(owner, node)
+
+
+def _mend_genitive(owner: Node, node: Node) -> None:
+    """The house's roof, but the houses' roofs; one of the text stays as it was, unless it lacks its s."""
+    if node.form in ("'", "’") and node.xpos == "POS" and not owner.form.endswith("s"):
+        node.form += "s"
+    plural = owner.feats.get("Number") == "Plur" and owner.form.endswith("s")
+    if node.form in ("'s", "’s") and node.relation == "case" and node.origin is None and plural:
+        node.form = node.form[0]
 
 
 def mend_commas(tree: Tree) -> None:
@@ -159,11 +167,6 @@ def _leads(first: Node, head: Node) -> bool:
 def _is_new(first: Node, last: Node, following: Node) -> bool:
     """Whether a clause begins, or is followed, by other words than in the text."""
     return first.origin is None or last.origin is None or following.origin != last.origin + 1
-
-
-def _glued_s(tree: Tree, node: Node) -> bool:
-    """Whether 's is right to have no s: the Smiths' house."""
-    return node.index > 0 and tree.nodes[node.index - 1].form.endswith("s")
 
 
 def _wrong_mark(tree: Tree) -> Node | None:
