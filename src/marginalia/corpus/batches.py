@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
@@ -71,11 +72,11 @@ def read_batches(
         yield from read_candidates(source, labelled=bool(need), partial=layout.partial, at_once=at_once)
         return
     if layout.format == "conll":
-        for block in read_blocks(
-            source, block_bytes=block_bytes, whole_documents=layout.ends_with_documents, **layout.options
-        ):
-            if block.table.tokens or not need:
-                yield Batch(_named(block, layout))
+        options: dict[str, Any] = {"block_bytes": block_bytes, "whole_documents": layout.ends_with_documents}
+        with nullcontext() if need else _hinting():
+            for block in read_blocks(source, **options, **layout.options):
+                if block.table.tokens or not need:
+                    yield Batch(_named(block, layout))
         return
     if layout.format == "crfsuite":
         yield from _items(source, bool(need), block_bytes)
@@ -133,6 +134,18 @@ def _named(block: Block, layout: Layout) -> Block:
     if len(without) < len(names):
         message += f", or {len(without)} without '{layout.label}'"
     raise DataError(message, file=block.file, line=block.line)
+
+
+@contextmanager
+def _hinting() -> Iterator[None]:
+    """What to do if text that is no columns was given to a model of columns."""
+    try:
+        yield
+    except DataError as error:
+        if "columns, expected" not in error.message:
+            raise
+        message = f"{error.message} (raw text, a sentence a line, is read with --format plain)"
+        raise DataError(message, file=error.file, line=error.line, column=error.column) from None
 
 
 def _records(source: Source, layout: Layout, wanted: tuple[str, ...], labelled: bool) -> Iterator[Sentence]:
