@@ -85,7 +85,10 @@ def make(language: str, folder: Path) -> ReadabilityModel:
         level: [known[text] for text in own] for level, own in sentences_by_level(pairs, language).items()
     }
     about = {"data": source.data, "attribution": source.attribution, "licence": source.licence}
-    return train_model(judged, language, levels, settings=SETTINGS, precision=source.precision, about=about)
+    trained = train_model(
+        judged, language, levels, settings=SETTINGS, precision=source.precision, about=about
+    )
+    return trained.model
 
 
 def main() -> None:
