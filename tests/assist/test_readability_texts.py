@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from marginalia.assist.parses import parses
-from marginalia.assist.readability import Answer, compare, load_model, score
+from marginalia.assist.readability import Answer, compare, load_model, score, shipped_model
+from marginalia.assist.readability.features import SHIPPED
 from marginalia.assist.readability.questionnaire import shipped_questions
 from marginalia.assist.readability.regression import Ridge, fit_ridge
 from marginalia.assist.readability.scoring import japanese_counts
@@ -118,6 +119,15 @@ def test_texts_and_paraphrases_are_scored() -> None:
         score(EASY, language="de")
 
 
+def test_models_that_ship_are_small_and_english_knows_whole_texts() -> None:
+    for language in ("en", "ja"):
+        assert (SHIPPED / language / "readability.mg").stat().st_size <= 300_000
+        assert set(shipped_model(language).levels) == {"beginner", "intermediate", "advanced"}
+    model = shipped_model("en").texts
+    assert model is not None
+    assert model.grade[1] > 0
+
+
 def test_the_japanese_model_knows_that_shorter_is_not_easier() -> None:
     assert compare("彼は多忙だ。", "彼はとても忙しいです。").score < 0
     found = score("学生は難解な書籍を読破した。")
@@ -173,8 +183,7 @@ def test_what_cannot_be_done_is_told(
     words: list[str], code: int, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "h.txt").write_text(HARD + "\n")
-    shipped = Path(__file__).parents[2] / "src" / "marginalia" / "data" / "assist" / "en" / "readability.mg"
-    files = {"HARD": tmp_path / "h.txt", "OUT": tmp_path / "o.mg", "EN": shipped}
+    files = {"HARD": tmp_path / "h.txt", "OUT": tmp_path / "o.mg", "EN": SHIPPED / "en" / "readability.mg"}
     files["RATINGS"] = Path(ratings(tmp_path / "r.jsonl"))
     try:
         found = main(["readability", *(str(files.get(word, word)) for word in words)])

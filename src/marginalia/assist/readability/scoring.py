@@ -13,6 +13,7 @@ from ..parses import cleaned, parses
 from ..profile import LEVELS
 from ..records import Plain, Reason
 from ..trees import Tree, trees_of
+from ..words.familiarity import kanji_grade, zipf
 from .comparing import compare_sentences
 from .counts import count
 from .evidence import evidence
@@ -129,10 +130,13 @@ def _compared(texts: Sequence[Sequence[Tree]], model: ReadabilityModel) -> Compa
 
 def _formulas(sentences: Sequence[ParsedSentence], trees: Sequence[Tree], language: str) -> dict[str, float]:
     if language == "en":
-        from ..words.familiarity import zipf
-
-        return formula_scores(count(sentences, lambda word: zipf(word, "en") >= FAMILIAR))
+        return formula_scores(count(sentences, is_familiar))
     return {"jreadability": jreadability(japanese_counts(trees)), "kanji grade": _kanji_grade(trees)}
+
+
+def is_familiar(word: str) -> bool:
+    """Whether an English word is one that the Dale-Chall-like formula takes for known."""
+    return zipf(word, "en") >= FAMILIAR
 
 
 def japanese_counts(trees: Sequence[Tree]) -> JapaneseCounts:
@@ -157,8 +161,6 @@ def _is_kanji(sign: str) -> bool:
 
 def _kanji_grade(trees: Sequence[Tree]) -> float:
     """The school grade by which 95 % of the words with kanji can be read; 1 without kanji."""
-    from ..words.familiarity import kanji_grade
-
     found = (kanji_grade(node.form) for tree in trees for node in tree.nodes)
     grades = sorted(grade for grade in found if grade is not None)
     return float(grades[math.ceil(_LEARNED * len(grades)) - 1]) if grades else 1.0
