@@ -8,11 +8,14 @@ be gamed, so all three count. Settings are chosen on the valid part, --test scor
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import harness
+
+BRACKETS = re.compile(r"\s*\([^()]*\)")
 
 
 def read(data: Path, part: str) -> tuple[list[str], list[list[str]]]:
@@ -40,6 +43,11 @@ def added(originals: list[str], outputs: list[str], references: list[list[str]])
 
 def words_only(sentences: list[str], options) -> list[str]:
     """Each hard word by the likeliest simpler one that passes the checks."""
+    return replaced(sentences, options.level, 1.0, None)
+
+
+def replaced(sentences: list[str], level: str, sure: float, ranker) -> list[str]:
+    """The same, as sure as wanted, by any ranker."""
     import marginalia as mg
     from marginalia.assist.checks import check
     from marginalia.assist.lexical import LexicalRules
@@ -47,15 +55,12 @@ def words_only(sentences: list[str], options) -> list[str]:
     from marginalia.assist.profile import Profile
     from marginalia.assist.trees import Tree
 
-    rules, budget = (
-        RuleSet([], [], more=LexicalRules(Profile(level=options.level))),
-        Budget(steps=1, results=30),
-    )
+    rules = RuleSet([], [], more=LexicalRules(Profile(level=level), sure=sure, ranker=ranker))
 
     def easier(tree: Tree) -> str:
         done: set[str] = set()
         while True:
-            found = rules.paraphrases(tree, budget, check)
+            found = rules.paraphrases(tree, Budget(steps=1, results=60), check)
             one = next((each for each in found if each.steps[0].bindings["W"] not in done), None)
             if one is None:
                 return tree.text
@@ -67,12 +72,12 @@ def words_only(sentences: list[str], options) -> list[str]:
     return [" ".join(easier(Tree.of(sentence)) for sentence in document.sentences) for document in documents]
 
 
-def best_offers(sentences: list[str], options) -> list[str]:
+def best_offers(sentences: list[str], options, off: tuple[str, ...] = ()) -> list[str]:
     """The best offer of the loop for each sentence, if there is one."""
     from marginalia.assist.assistant import Assistant
     from marginalia.assist.profile import Profile
 
-    helper = Assistant("en", Profile(level=options.level, picky=options.picky, offers=1))
+    helper = Assistant("en", Profile(level=options.level, picky=options.picky, offers=1, off=off))
     helper.read(sentences)
 
     def easier(text: str) -> Iterator[str]:
@@ -83,10 +88,24 @@ def best_offers(sentences: list[str], options) -> list[str]:
     return [" ".join(easier(text)) for text in sentences]
 
 
+def bold(sentences: list[str], options) -> list[str]:
+    """More than a reader is offered: the best offer by rules, then words that a ranker of BenchLS is
+    less sure of, and no brackets. Nothing of it ships."""
+    import tempfile
+
+    import lexical
+
+    with tempfile.TemporaryDirectory() as folder:
+        ranker = lexical.learned(lexical.items(lexical.benchls(options.data), []), Path(folder))
+    ruled = best_offers(sentences, options, ("lexical",))
+    return [BRACKETS.sub("", text) for text in replaced(ruled, "beginner", options.sure, ranker)]
+
+
 SYSTEMS: dict[str, Callable] = {
     "as they are": lambda sentences, options: sentences,
     "simpler words": words_only,
     "best offers": best_offers,
+    "bold": bold,
 }
 
 
@@ -123,6 +142,7 @@ def main() -> None:
     options.add_argument("--share", type=int, default=1, help="every so many-th sentence")
     options.add_argument("--level", default="intermediate", help="of the reader")
     options.add_argument("--picky", type=float, default=0.1, help="how much easier an offer must be")
+    options.add_argument("--sure", type=float, default=0.3, help="of bold: share of the usual probabilities")
     options.add_argument("--keep", type=Path, metavar="DIR", help="where outputs go")
     harness.add_only(options, SYSTEMS, "kinds of outputs")
     options = options.parse_args()

@@ -9,20 +9,15 @@ from __future__ import annotations
 
 import argparse
 import random
-import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import numpy as np
 from simplified_texts import ONESTOP_LEVELS, Pair, onestop_pairs, onestop_texts, snow_pairs
 
-from marginalia.assist.readability.counts import count
 from marginalia.assist.readability.evidence import Evidence, evidence
-from marginalia.assist.readability.formulas import formula_scores
 from marginalia.assist.readability.model import ReadabilityModel
 from marginalia.assist.readability.regression import Features, fit_ridge
-from marginalia.assist.readability.scoring import is_familiar
 from marginalia.assist.readability.text_model import LEVEL_MARKS, TextModel
 from marginalia.assist.readability.texts import text_features
 from marginalia.assist.readability.training import JudgedPair, fitted_temperature, folds_of, train_model
@@ -44,7 +39,6 @@ class Source:
     precision: float
 
 
-GRADES = ("flesch-kincaid", "gunning-fog", "smog", "ari", "coleman-liau")
 STRENGTH, TEXT_FOLDS = 1000.0, 5
 SETTINGS = {"r": 100.0, "cutoff": 5}
 SOURCES = {
@@ -109,19 +103,13 @@ def onestop_text_model(folder: Path) -> TextModel:
         for article, levels in onestop_texts(folder).items()
         for level, text in levels.items()
     }
-    features, grades = [], []
-    for document in load("en").parse_all(list(texts.values())):
-        features.append(text_features(trees_of(document.sentences, "en")))
-        formulas = formula_scores(count(document.sentences, is_familiar))
-        grades.append(statistics.median(formulas[name] for name in GRADES))
-    return text_model_of(list(texts), features, grades)
+    parsed = load("en").parse_all(list(texts.values()))
+    return text_model_of(list(texts), [text_features(trees_of(one.sentences, "en")) for one in parsed])
 
 
-def text_model_of(
-    texts: Sequence[tuple[str, str]], features: Sequence[Features], grades: Sequence[float]
-) -> TextModel:
-    """The model of texts (their articles and levels); its temperature and the line to school grades are
-    fitted to difficulties of models that have not seen the article."""
+def text_model_of(texts: Sequence[tuple[str, str]], features: Sequence[Features]) -> TextModel:
+    """The model of texts (their articles and levels); its temperature is fitted to difficulties of models
+    that have not seen the article."""
     marks = [LEVEL_MARKS[ONESTOP_LEVELS[level]] for _, level in texts]
     folds = folds_of((article for article, _ in texts), seed=1, folds=TEXT_FOLDS)
     difficulty: dict[tuple[str, str], float] = {}
@@ -136,9 +124,7 @@ def text_model_of(
         for article in folds
         for harder, easier in (("ADV", "INT"), ("INT", "ELE"), ("ADV", "ELE"))
     ]
-    slope, start = np.polyfit([difficulty[text] for text in texts], grades, 1)
-    temperature = fitted_temperature(margins)
-    return TextModel(fit_ridge(features, marks, STRENGTH), temperature, (float(start), float(slope)))
+    return TextModel(fit_ridge(features, marks, STRENGTH), fitted_temperature(margins))
 
 
 def main() -> None:

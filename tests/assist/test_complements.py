@@ -101,6 +101,16 @@ def test_a_word_is_not_replaced_by_its_opposite() -> None:
     assert "near-synonyms" not in replaced("It is a large house.", "large", "big", "big")
 
 
+def test_an_opposite_may_take_the_place_of_a_negation() -> None:
+    before = _parsed("It is not impossible.")
+    after = before.copy()
+    word = next(node for node in after if node.form == "impossible")
+    word.form = word.lemma = "possible"
+    assert "vetoed" in [result.action for result in run(CHECKS, Transfer(before, [after]))]
+    after.delete(next(node for node in after if node.form == "not"))
+    assert "vetoed" not in [result.action for result in run(CHECKS, Transfer(before, [after]))]
+
+
 def test_expressions_are_not_parted() -> None:
     found = replaced("She works for the prime minister.", "prime", "first", "first")
     assert found == {"near-synonyms": "lowered"}

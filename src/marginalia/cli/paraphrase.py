@@ -8,6 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from marginalia.cli.arguments import OK, UsageError, Verbs, verb_parser
+from marginalia.cli.paraphrase_counts import count_texts, use_counts
 from marginalia.cli.reading import must_exist
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ _EXAMPLES = """\
   marginalia paraphrase --try en --text "The cat was chased by the dog."
   marginalia paraphrase --new "I know the reason why he left." "I know why he left."
   marginalia paraphrase --learn pairs.tsv --least 3 > candidates.rules
+  marginalia paraphrase --count story.txt -o my.counts
 """
 
 
@@ -47,7 +49,14 @@ def add_parser(verbs: Verbs) -> None:
         help="propose a rule from a sentence and its paraphrase",
     )
     what.add_argument("--learn", metavar="PAIRS", help="propose rules from pairs: sentence, tab, paraphrase")
+    what.add_argument(
+        "--count", metavar="TEXT", nargs="+", help="count what verbs of English texts stand with"
+    )
+    parser.add_argument("-o", "--output", metavar="FILE", help="where the counts of --count go")
     parser.add_argument("--text", metavar="TEXT", help="of --try; - is standard input")
+    parser.add_argument(
+        "--with-counts", metavar="COUNTS", nargs="+", help="check results of --try, with counts of your own"
+    )
     parser.add_argument(
         "--rules", metavar="RULES", nargs="+", default=["en"], help="of --explain (default: en)"
     )
@@ -71,6 +80,8 @@ def run(args: argparse.Namespace) -> int:
         return check(args)
     if args.new or args.learn:
         return propose_rules(args)
+    if args.count:
+        return count_texts(args)
     return explain(args) if args.explain else try_rules(args)
 
 
@@ -139,6 +150,7 @@ def explain(args: argparse.Namespace) -> int:
 
 def try_rules(args: argparse.Namespace) -> int:
     """`--try`."""
+    from marginalia.assist.checks import check as check_paraphrase
     from marginalia.assist.trees import Tree
 
     if args.text is None:
@@ -148,8 +160,10 @@ def try_rules(args: argparse.Namespace) -> int:
     rules = _rules(args.try_, pipelines)
     language = rules.files[0].language if rules.files else "en"
     pipeline: Pipeline = pipelines(language)
+    judge = check_paraphrase if args.with_counts else None
+    use_counts(args.with_counts or ())
     found = [
-        (sentence.text, rules.paraphrases(Tree.of(sentence, language)))
+        (sentence.text, rules.paraphrases(Tree.of(sentence, language), check=judge))
         for sentence in pipeline.parse(text).sentences
     ]
     if args.json:
@@ -161,6 +175,9 @@ def try_rules(args: argparse.Namespace) -> int:
         for one in given or ():
             print(f"  {one.text}")
             print(f"      {' + '.join(step.rule for step in one.steps)}: {one.steps[-1].why}")
+            for result in one.steps[-1].checks:
+                if result.reason:
+                    print(f"      {result.name}, {result.action}: {result.reason}")
         if not given:
             print("  no rule fires")
     return OK

@@ -23,6 +23,7 @@ from marginalia.assist.words.valency import (
 from marginalia.assist.words.wordnet import PARTS_OF_SPEECH, wordnet
 
 from .check import Check, Finding, Transfer, lowered, vetoed
+from .kept import NEGATIONS
 
 UNSEEN_COMPLEMENT = 0.5
 UNSEEN_PREPOSITION = 0.4
@@ -128,10 +129,23 @@ def _replaced(transfer: Transfer) -> Iterator[tuple[Tree, Node, Node]]:
 def _synonyms(transfer: Transfer) -> Iterator[Finding]:
     """A word that stands for another does not mean the opposite, and parts no expression."""
     for tree, old, new in _replaced(transfer):
-        if new.lemma.lower() in opposites(old.lemma.lower(), PARTS_OF_SPEECH.get(old.upos, "n")):
+        opposite = new.lemma.lower() in opposites(old.lemma.lower(), PARTS_OF_SPEECH.get(old.upos, "n"))
+        if opposite and not _is_turned(transfer, old, new):
             yield vetoed(f"'{new.form}' is the opposite of '{old.form}'")
         elif (other := _parted(tree, transfer.before, old, new)) is not None:
             yield lowered(PARTED, f"'{old.form}' belongs together with '{other.form}'")
+
+
+def _is_turned(transfer: Transfer, old: Node, new: Node) -> bool:
+    """Whether an opposite says the same, as a negation goes or comes with it, or as subjects change places:
+    not unlikely, likely; he bought it from her, she sold it to him."""
+    negations = NEGATIONS[transfer.language]
+    before, after = (
+        sum(node.lemma.lower() in negations for node in nodes)
+        for nodes in (transfer.before.nodes, transfer.nodes)
+    )
+    subjects = [[child.origin for child in verb.daughters("nsubj")] for verb in (old, new)]
+    return (before - after) % 2 == 1 or (old.upos == "VERB" and subjects[0] != subjects[1])
 
 
 def opposites(lemma: str, pos: str) -> set[str]:
