@@ -66,7 +66,7 @@ def score(
     trees = trees_of(sentences, language)
     scored = [_scored(place, tree, model, level) for place, tree in enumerate(trees, 1)]
     hardest = sorted(scored, key=lambda one: -one.difficulty)[:_HARDEST]
-    formulas = _formulas(sentences, trees, language)
+    formulas = formulas_of(sentences, language)
     difficulty, grade = _of_text(trees, scored, formulas, model)
     return TextScore(language, level, len(trees), difficulty, grade, formulas, signals(trees), tuple(hardest))
 
@@ -127,11 +127,13 @@ def _compared(texts: Sequence[Sequence[Tree]], model: ReadabilityModel) -> Compa
     return Comparison(score, verdict_of(score, _SURE), _SURE)
 
 
-def _formulas(sentences: Sequence[ParsedSentence], trees: Sequence[Tree], language: str) -> dict[str, float]:
+def formulas_of(sentences: Sequence[ParsedSentence], language: str) -> dict[str, float]:
+    """What the formulas of a language say of parsed sentences, by their names."""
     if language == "en":
         from ..words.familiarity import zipf
 
         return formula_scores(count(sentences, lambda word: zipf(word, "en") >= FAMILIAR))
+    trees = trees_of([one for one in sentences if one.words], language)
     return {"jreadability": jreadability(japanese_counts(trees)), "kanji grade": _kanji_grade(trees)}
 
 
