@@ -18,7 +18,7 @@ from calibration import split
 from harness import cost_row, median_of, need, parser, print_table, write_json
 from systems import OURS, use_ours
 
-TASK = ["--task", "ner", "--columns", "word pos chunk ne", "--set", "passes=8", "--seed", "1", "-q"]
+TASK = ["--features", "ner", "--columns", "word pos chunk ne", "--set", "passes=8", "--seed", "1", "-q"]
 PHRASES = 1_000_000
 SHARES = ("0", "0.3", "0.5", "0.7")
 

@@ -14,7 +14,7 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("data")
     options.add_argument("model")
-    options.add_argument("--features", required=True, help="`pos` or a CRF++ template file")
+    options.add_argument("--features", required=True, help="`pos`, `words` or a CRF++ template file")
     options.add_argument("--algorithm", default="ap", choices=["ap", "lbfgs", "l2sgd", "pa", "arow"])
     options.add_argument("--iterations", type=int, help="default: CRFsuite's own")
     train(options.parse_args())

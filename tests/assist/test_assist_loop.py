@@ -47,6 +47,15 @@ def test_sentences_words_and_reasons_stand_where_they_are_said_to_stand() -> Non
     assert hard.reasons
     assert "ascertain" in [word.form for word in hard.words if word.band > 1]
     assert {"marginalia", "pipeline", "resources"} <= set(analysis.versions)
+    assert analysis.scores["flesch-kincaid"] > mg.assist.analyse("We slept.").scores["flesch-kincaid"]
+
+
+def test_the_facade_has_the_room() -> None:
+    assert "assist" in dir(mg)
+    assert "import_module" not in dir(mg)
+    assert [name for name in dir(mg.assist) if not hasattr(mg.assist, name)] == []
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        mg.assist.nonsense  # noqa: B018
 
 
 def test_bands() -> None:
@@ -91,6 +100,26 @@ def test_a_reader_gets_what_is_asked_for() -> None:
             assert (term in before) <= (term in offer.text)
     gains = [offer.gain for offer in offers(TEXT, replace(EASY, picky=0.3))]
     assert all(gain >= 0.3 for gain in gains)
+
+
+def test_words_and_rules_come_together() -> None:
+    text = "No measures had been undertaken by the authorities, and the inhabitants were advised to stay."
+    reader = replace(EASY, level="beginner")
+    found = offers(text, reader)
+    assert {offer.kind for offer in found} == {"structural", "lexical", "both"}
+    both = next(offer for offer in found if offer.kind == "both")
+    word = next(step.rule for step in both.steps if step.family == "plainer-word")
+    assert {one.kind for one in offers(text, replace(reader, off=("structural",)))} == {"lexical"}
+    for off in ("lexical", "plainer-word", word):
+        steps = [step for offer in offers(text, replace(reader, off=(off,))) for step in offer.steps]
+        assert steps
+        assert not any(off in ("lexical", step.family, step.rule) and step.rule == word for step in steps)
+
+
+def test_offers_are_varied() -> None:
+    found = offers(TEXT.partition("\n")[0], replace(EASY, offers=4))
+    assert len(found) == 4
+    assert len({tuple(step.rule for step in one.steps) for one in found}) == 4
 
 
 def test_known_words_are_not_hard() -> None:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import io
 import itertools
+from contextlib import nullcontext
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from marginalia.corpus import SCHEMES, Block, Sentence, encode_labels, pack, read_blocks, repair, validate
-from marginalia.errors import DataError
+from marginalia.corpus.answers import LabelWriter
+from marginalia.corpus.batches import Layout
+from marginalia.errors import DataError, SettingsError
 
 
 def block_of(text: str) -> Block:
@@ -71,3 +74,18 @@ def test_it_finds_what_validate_finds(data: st.DataObject, name: str) -> None:
             encode_labels(block, scheme=name)
         assert problems[0].why in caught.value.message
         assert (f"{len(problems) - 1} more" in caught.value.message) == (len(problems) > 1)
+
+
+@pytest.mark.parametrize("label", ["a\tb", "a\nb", "a\rb", "a\0b"])
+@pytest.mark.parametrize("scheme", [None, "IOB2"])
+def test_labels_that_break_columns_are_refused(label: str, scheme: str | None) -> None:
+    block = pack([Sentence({"word": ["x", "y"], "label": ["O", f"B-{label}"]})])
+    with pytest.raises(DataError, match="without tabs and line breaks"):
+        encode_labels(block, scheme=scheme)
+
+
+def test_labels_with_blanks_do_not_go_into_columns_with_blanks_between_them() -> None:
+    for options, refused in (({}, True), ({"separator": "\t"}, False)):
+        layout = Layout("conll", ("word", "label"), "label", options)
+        with pytest.raises(SettingsError, match="--separator tab") if refused else nullcontext():
+            LabelWriter(io.BytesIO(), layout, ["New York"], None)

@@ -130,10 +130,12 @@ def test_tables_without_items_keep_their_header():
     assert out.getvalue() == b"text,unit price,intent\n\n"
 
 
-def test_a_table_without_a_header_is_named_by_the_user():
-    layout, batches = read("hi\tgreet\nbye\tpart\n", "d.tsv", columns="text intent")
+def test_a_table_without_a_header_is_named_by_the_user(tmp_path):
+    path = tmp_path / "d.tsv"
+    path.write_text("hi\tgreet\nbye\tpart\n")
+    layout = guess_item_layout(path, None, "text intent", "intent", {})
     assert layout.options == {"header": False}
-    assert [row["text"] for row in values(batches)] == ["hi", "bye"]
+    assert [row["text"] for row in values(read_batches(path, layout, need=("intent",)))] == ["hi", "bye"]
     (batch,) = read_batches(named("new\n", "n.tsv"), layout)
     assert batch.block.columns == ("text",)
     assert batch.head == ""

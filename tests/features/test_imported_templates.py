@@ -11,6 +11,7 @@ from marginalia.errors import SettingsError
 from marginalia.features.crfpp import parse_crfpp
 from marginalia.features.program import TemplateProgram
 from marginalia.features.reading import Columns
+from marginalia.features.templates import parse_templates
 from marginalia.features.wapiti import parse_wapiti
 
 COLUMNS = Columns(("word", "pos", "chunk"), "chunk")
@@ -154,3 +155,23 @@ def test_wapiti_quotes():
 def test_errors_name_the_place(parse, text, message):
     with pytest.raises(SettingsError, match="^" + re.escape(message)):
         parse(text, COLUMNS, file="f")
+
+
+@pytest.mark.parametrize("offset", [1001, -10_000_000, 10**9])
+@pytest.mark.parametrize(
+    ("parse", "template"),
+    [(parse_crfpp, "U:%x[{},0]"), (parse_wapiti, "u:%x[{},0]"), (parse_wapiti, "u:%x[@{},0]")],
+)
+def test_offsets_have_bounds(parse, template, offset):
+    with pytest.raises(SettingsError, match=r"1:\d+: found"):
+        parse(template.format(offset), COLUMNS)
+    assert len(parse(template.format(1000), COLUMNS).templates[0].pieces) == 2
+
+
+@pytest.mark.parametrize("number", ["9" * 5000, "1" * 10])
+@pytest.mark.parametrize("parse", [parse_crfpp, parse_wapiti, parse_templates])
+def test_numbers_of_any_length_are_told(parse, number):
+    template = "word[{}]" if parse is parse_templates else "U:%x[{},0]"
+    for text in (template.format(number), template.format(f"-{number}"), f"U:%x[0,{number}]"):
+        with pytest.raises(SettingsError):
+            parse(text, COLUMNS)

@@ -270,3 +270,21 @@ def test_damaged_models_of_crfpp_are_refused(tmp_path: Path, text: str, message:
     with pytest.raises(mg.ModelError) as caught:
         convert(path)
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("labels", "templates", "features", "message"),
+    [
+        (["A"], "U:%x[10000000,0]", ["0 U:a"], "found the offset 10000000"),
+        ([str(i) for i in range(5000)], "U:%x[0,0]", [], "found 5000 labels, expected at most 4096"),
+        (["A", "B"], "B:%x[0,0]", [f"0 B:{i}" for i in range(9)], "are also another's"),
+    ],
+)
+def test_tiny_models_cannot_become_huge(
+    tmp_path: Path, labels: list[str], templates: str, features: list[str], message: str
+) -> None:
+    header = "version: 100\ncost-factor: 1\nmaxid: 4\nxsize: 1"
+    parts = [header, "\n".join(labels), templates, "\n".join(features), "0\n" * 4]
+    (tmp_path / "m.txt").write_text("\n\n".join(parts))
+    with pytest.raises(mg.ModelError, match=message):
+        mg.convert(tmp_path / "m.txt")

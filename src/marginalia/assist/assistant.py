@@ -8,16 +8,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
+from marginalia.assist.hard_words import band_of as word_band
 from marginalia.assist.hard_words import word_reports
-from marginalia.assist.offering import Judge, ranked_offers
+from marginalia.assist.offering import WORDS, Judge, ranked_offers
 from marginalia.assist.parses import cleaned, parses
 from marginalia.assist.profile import Profile
 from marginalia.assist.records import Offer, Reason, SentenceReport
 from marginalia.assist.trees import Tree
+from marginalia.assist.words import familiarity
 from marginalia.corpus.raw_text import paragraph_spans
 from marginalia.errors import SettingsError
 
 if TYPE_CHECKING:
+    from marginalia.assist.composing import Words
     from marginalia.assist.paraphrase import RuleSet
     from marginalia.corpus.document import ParsedSentence
 
@@ -26,6 +29,7 @@ LONGEST = 150  # words of a sentence that is looked into
 MOST_AT_ONCE = 10_000  # characters of a paragraph that are parsed at once
 _END = re.compile(r"[.!?][\"'”’)]*\s+|[。！？][」』）]*")
 KINDS = ("lexical", "structural")
+_WORD = "word:"  # how names of rules begin that put one word for another
 _WEIGHTIEST = 5  # reasons of a sentence
 
 
@@ -41,6 +45,21 @@ class Assistant:
     def rules(self) -> RuleSet:
         """The rules that are on for the reader."""
         return rules_of(self.language, self.profile)
+
+    @cached_property
+    def words(self) -> Words | None:
+        """Simpler words for the reader; None where the language has none, or they are off."""
+        if self.language != "en" or {"lexical", WORDS} & set(self.profile.off):
+            return None
+        from marginalia.assist.composing import Words
+        from marginalia.assist.lexical import LexicalRules
+        from marginalia.assist.paraphrase import RuleSet
+
+        rules = RuleSet([], [], [], frozenset(self.profile.protected), more=LexicalRules(self.profile))
+        return Words(rules, frozenset(self.profile.off), self._is_hard)
+
+    def _is_hard(self, word: str) -> bool:
+        return word_band(familiarity(word, self.language), self.profile.level) > 1
 
     def read(self, texts: Iterable[str]) -> None:
         """Parse texts at once, which is quicker than one by one; what is parsed is kept for a while."""
@@ -79,8 +98,7 @@ class Assistant:
         if not 0 < len(sentence.words) <= LONGEST:
             return ()
         tree = Tree.of(sentence, self.language)
-        rules = None if "structural" in self.profile.off else self.rules
-        return ranked_offers(tree, self.judge, rules, self.profile)
+        return ranked_offers(tree, self.judge, self.rules, self.words, self.profile, self.parses.parse)
 
     def _difficulty(self, sentence: ParsedSentence) -> tuple[float, tuple[Reason, ...]]:
         if not any(map(str.isalnum, sentence.text)) or not sentence.words:
@@ -147,30 +165,34 @@ def rules_of(language: str, profile: Profile) -> RuleSet:
     """The rules of a language without those that a reader does not want, and with protected terms."""
     from marginalia.assist.paraphrase import RuleSet
 
-    every = shipped_rules(language)
-    off = frozenset(profile.off) & _names(every)
-    protected = frozenset(profile.protected)
-    return RuleSet(every.rules, every.word_rules, every.files, protected, off) if off | protected else every
+    every, protected = shipped_rules(language), frozenset(profile.protected)
+    if not (profile.off or protected):
+        return every
+    rules = [] if "structural" in profile.off else every.rules
+    words = [] if "lexical" in profile.off else every.word_rules
+    off = frozenset(profile.off) & _names((*rules, *words))
+    return RuleSet(rules, words, every.files, protected, off)
 
 
 def families(language: str) -> dict[str, str]:
     """The families of rules of a language, each with the sentence that says what it is for."""
     every: Sequence[Any] = (*shipped_rules(language).rules, *shipped_rules(language).word_rules)
-    return dict(sorted({rule.family: rule.why for rule in every}.items()))
+    more = {WORDS: "A word that more readers know."} if language == "en" else {}
+    return dict(sorted(({rule.family: rule.why for rule in every} | more).items()))
 
 
 def check_off(profile: Profile) -> None:
     """A SettingsError if a profile switches off what is no rule, family or kind of offers of any language."""
     from marginalia.assist.languages import LANGUAGES
 
-    off = set(profile.off) - set(KINDS)
+    off = {name for name in profile.off if not name.startswith(_WORD)} - {*KINDS, WORDS}
     for language in LANGUAGES if off else ():
-        off -= _names(shipped_rules(language))
+        rules = shipped_rules(language)
+        off -= _names((*rules.rules, *rules.word_rules))
     if off:
         expected = f"{' or '.join(KINDS)}, or the name of a rule or a family of rules"
         raise SettingsError(f"off: found '{min(off)}', expected {expected}.")
 
 
-def _names(rules: RuleSet) -> frozenset[str]:
-    every: Sequence[Any] = (*rules.rules, *rules.word_rules)
-    return frozenset(name for rule in every for name in (rule.name, rule.family))
+def _names(rules: Sequence[Any]) -> frozenset[str]:
+    return frozenset(name for rule in rules for name in (rule.name, rule.family))

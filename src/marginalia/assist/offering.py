@@ -4,20 +4,25 @@ readability."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from marginalia.assist.difference import difference
+from marginalia.assist.paraphrase import Paraphrase
 from marginalia.assist.profile import Profile
 from marginalia.assist.records import CheckReport, Offer, OfferStep, Reason
 from marginalia.assist.trees import Tree
 
 if TYPE_CHECKING:
     from marginalia.assist.checks import CheckResult
-    from marginalia.assist.paraphrase import Paraphrase, RuleSet, Step
+    from marginalia.assist.checks.reading import Parse
+    from marginalia.assist.composing import Words
+    from marginalia.assist.paraphrase import RuleSet, Step
     from marginalia.assist.readability.evidence import Evidence
 
-_STEPS, _RESULTS = 3, 40  # how far rules are composed
+_MOST_READ = 16  # paraphrases that are parsed again, the best ones
+WORDS = "plainer-word"  # the family of all simpler words
 
 
 class Judge:
@@ -53,29 +58,73 @@ class Ranked(NamedTuple):
     paraphrase: Paraphrase
 
 
-def ranked_offers(tree: Tree, judge: Judge, rules: RuleSet | None, profile: Profile) -> tuple[Offer, ...]:
+def ranked_offers(
+    tree: Tree, judge: Judge, rules: RuleSet, words: Words | None, profile: Profile, parse: Parse
+) -> tuple[Offer, ...]:
     """The best offers for a sentence: each is easier by as much as the reader wants, or more."""
+    from marginalia.assist.composing import paraphrases
+
     before = judge.evidence([tree])
+    gains: dict[str, float] = {}
+
+    def value(one: Paraphrase) -> float:
+        """How much easier it is, less what its checks found."""
+        if one.text not in gains:
+            gains[one.text] = judge.model.score(judge.evidence(one.trees), before)
+        return gains[one.text] * (1 - _penalty(one))
+
     ranked = []
-    for one in _paraphrases(tree, rules):
-        if not _keeps(tree.text, one.text, profile.protected):
+    for one in paraphrases(tree, rules, words, value):
+        worth = round(value(one), 9)
+        if worth > 0 and worth >= profile.picky and _keeps(tree.text, one.text, profile.protected):
+            ranked.append(Ranked(worth, gains[one.text], one))
+    lexical = {rule.name for rule in rules.word_rules}
+    best = sorted(ranked, key=_place)[: max(_MOST_READ, 2 * profile.offers)]
+    read = [one for one in _read_again(best, lexical, parse) if one.value >= profile.picky]
+    return tuple(
+        _offer(tree, one, judge, lexical) for one in _varied(sorted(read, key=_place), profile.offers)
+    )
+
+
+def _place(one: Ranked) -> tuple[float, int, str]:
+    return -one.value, len(one.paraphrase.steps), one.paraphrase.text
+
+
+def _read_again(ranked: Sequence[Ranked], lexical: Collection[str], parse: Parse) -> Iterator[Ranked]:
+    """Paraphrases that the parser reads as they were meant, or nearly so; another word alone must not change
+    how a sentence is read at all."""
+    from marginalia.assist.checks.reading import well_formed
+
+    results = well_formed([one.paraphrase for one in ranked], parse)
+    for one, result in zip(ranked, results, strict=True):
+        *steps, last = one.paraphrase.steps
+        strict = all(_is_lexical(step, lexical) for step in one.paraphrase.steps)
+        if result.action == "vetoed" or (strict and result.action != "passed"):
             continue
-        gain = judge.model.score(judge.evidence(one.trees), before)
-        value = gain * (1 - _penalty(one))
-        if gain > 0 and value >= profile.picky:
-            ranked.append(Ranked(value, gain, one))
-    ranked.sort(key=lambda one: (-round(one.value, 9), len(one.paraphrase.steps), one.paraphrase.text))
-    return tuple(_offer(tree, one, judge, rules) for one in ranked[: profile.offers])
+        last = replace(last, checks=(*last.checks, result))
+        value = round(one.value * (1 - result.penalty), 9)
+        yield Ranked(value, one.gain, Paraphrase(one.paraphrase.trees, (*steps, last)))
 
 
-def _paraphrases(tree: Tree, rules: RuleSet | None) -> list[Paraphrase]:
-    from marginalia.assist.checks import check
-    from marginalia.assist.paraphrase import Budget
+def _varied(ranked: Sequence[Ranked], most: int) -> list[Ranked]:
+    """The best, and then always the one that is best for what it has not in common with those before."""
+    waiting = [(one, frozenset(map(_key, one.paraphrase.steps))) for one in ranked]
+    chosen: list[tuple[Ranked, frozenset[tuple[str, str]]]] = []
+    while waiting and len(chosen) < most:
+        worth = [
+            one.value - max((_overlap(steps, other) for _, other in chosen), default=0.0)
+            for one, steps in waiting
+        ]
+        chosen.append(waiting.pop(worth.index(max(worth))))
+    return [one for one, _ in chosen]
 
-    if rules is None:
-        return []
-    found = rules.paraphrases(tree, Budget(_STEPS, _RESULTS), check)
-    return list({one.text: one for one in reversed(found) if one.text != tree.text}.values())
+
+def _key(step: Step) -> tuple[str, str]:
+    return step.rule, " ".join(step.bindings.values())
+
+
+def _overlap(one: frozenset[tuple[str, str]], other: frozenset[tuple[str, str]]) -> float:
+    return len(one & other) / len(one | other)
 
 
 def _keeps(before: str, after: str, protected: Iterable[str]) -> bool:
@@ -98,10 +147,9 @@ def _penalty(one: Paraphrase) -> float:
     return penalty_of(one.steps[-1].checks)
 
 
-def _offer(tree: Tree, ranked: Ranked, judge: Judge, rules: RuleSet | None) -> Offer:
+def _offer(tree: Tree, ranked: Ranked, judge: Judge, lexical: Collection[str]) -> Offer:
     one = ranked.paraphrase
-    words = {rule.name for rule in rules.word_rules} if rules is not None else set()
-    kinds = {"lexical" if step.rule in words else "structural" for step in one.steps}
+    kinds = {"lexical" if _is_lexical(step, lexical) else "structural" for step in one.steps}
     checks = dict.fromkeys(CheckReport(each.name, each.action, each.reason) for each in _results(one))
     return Offer(
         text=one.text,
@@ -113,6 +161,10 @@ def _offer(tree: Tree, ranked: Ranked, judge: Judge, rules: RuleSet | None) -> O
         checks=tuple(checks),
         segments=difference(tree.text, one.text),
     )
+
+
+def _is_lexical(step: Step, lexical: Collection[str]) -> bool:
+    return step.rule in lexical or step.family == WORDS
 
 
 def _step(step: Step) -> OfferStep:

@@ -39,7 +39,9 @@ def add_parser(verbs: Verbs) -> None:
     parser = verb_parser(verbs, "inspect", "show what a model has learned", _DESCRIPTION, _EXAMPLES)
     parser.add_argument("model", metavar="MODEL", help="a model file")
     parser.add_argument("--top", metavar="N", type=natural, default=20, help="how many of each (default: 20)")
-    parser.add_argument("--label", metavar="NAME", help="only this label (default: all)")
+    parser.add_argument(
+        "--label", metavar="NAME", help="only this label, or action of a parser (default: all)"
+    )
     parser.add_argument("--find", metavar="TEXT", help="only features with this in their name (default: all)")
     parser.add_argument(
         "--min-support",
@@ -75,22 +77,23 @@ def add_parser(verbs: Verbs) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run `marginalia inspect`; its exit code."""
-    from marginalia.cli.inspect_pipeline import print_parts, saved_part
+    from marginalia.cli.inspect_pipeline import bundle_of, print_parts, saved_part
+    from marginalia.kinds import load
     from marginalia.model.built_in import model_path
-    from marginalia.model.bundle import Bundle
-    from marginalia.model.file import open_file, saved_model
     from marginalia.model.inspection import Inspection
+    from marginalia.model.outputs import output_names
 
     if args.export is not None or args.table is not None or args.output is not None:
         return _exchange(args)
     args.model = model_path(args.model)
-    opened = open_file(args.model)
-    if opened.is_bundle and args.part is None:
-        print_parts(Bundle.of(opened), args)
+    model = load(args.model)  # which checks all that is shown
+    if (bundle := bundle_of(model)) is not None and args.part is None:
+        print_parts(bundle, args)
         return 0
-    saved = saved_model(opened) if args.part is None else saved_part(opened, args)
-    if args.label is not None and args.label not in saved.labels:
-        raise SettingsError(f"--label: unknown label '{args.label}'. {suggestion(args.label, saved.labels)}")
+    saved: SavedModel = model.saved if args.part is None else saved_part(bundle, args)
+    names = output_names(saved)
+    if args.label is not None and args.label not in names:
+        raise SettingsError(f"--label: unknown label '{args.label}'. {suggestion(args.label, names)}")
     if args.find is not None and "names" not in saved.arrays:
         raise ModelError(
             f"{args.model}: --find: the names of features are not in the model "
@@ -136,13 +139,13 @@ def _exchange(args: argparse.Namespace) -> int:
         raise UsageError("expected --export FILE, or --import FILE with -o FILE.")
     if args.export is not None:
         check_output(args.export, args)
-        tagger = load(args.model)
+        tagger = _single(load(args.model), args)
         with opened_target(args.export) as target:
             tagger.export_weights(target)
         return 0
     must_exist([args.table])
     check_output(args.output, args, model=True, may_replace=args.model)
-    before = load(args.model)
+    before = _single(load(args.model), args)
     tagger = before.with_weights(args.table)
     tagger.save(args.output)
     changed = tagger.saved.edits != before.saved.edits
@@ -154,6 +157,15 @@ def _exchange(args: argparse.Namespace) -> int:
             "or can undo them"
         )
     return 0
+
+
+def _single(model: Any, args: argparse.Namespace) -> Any:
+    """The model, if it is not a pipeline of several."""
+    from marginalia.cli.inspect_pipeline import bundle_of
+
+    if bundle_of(model) is not None:
+        raise ModelError(f"{args.model}: a pipeline has no table of weights: its parts are packed models.")
+    return model
 
 
 def inspect(
@@ -182,7 +194,7 @@ def inspect(
         return found | {"found": _plain(inspection.find(find, top, label))}
     if conflicts:
         return found | {"conflicts": [_plain(pair) for pair in inspection.conflicts(top, label)]}
-    chosen = saved.labels if label is None else (label,)
+    chosen = inspection.outputs if label is None else (label,)
     found["strongest"] = _strongest(inspection, chosen, top)
     found["transitions"] = _transitions(inspection, top, label)
     if saved.global_features:

@@ -16,7 +16,6 @@ from marginalia.errors import ModelError, SettingsError
 if TYPE_CHECKING:
     from marginalia.model import SavedModel
     from marginalia.model.bundle import Bundle
-    from marginalia.model.file import Opened
 
 
 def print_parts(bundle: Bundle, args: argparse.Namespace) -> None:
@@ -39,13 +38,18 @@ def described(bundle: Bundle) -> dict[str, Any]:
     }
 
 
-def saved_part(opened: Opened, args: argparse.Namespace) -> SavedModel:
-    """The part of a pipeline that was asked for."""
-    from marginalia.model.bundle import Bundle
+def bundle_of(model: Any) -> Bundle | None:
+    """The parts of a pipeline; None of any other model."""
+    from marginalia.decode.pipeline import Pipeline
 
-    if not opened.is_bundle:
+    return model.bundle if isinstance(model, Pipeline) else None
+
+
+def saved_part(bundle: Bundle | None, args: argparse.Namespace) -> SavedModel:
+    """The part of a pipeline that was asked for."""
+    if bundle is None:
         raise ModelError(f"{args.model}: --part: this is one model, it has no parts.")
-    parts = Bundle.of(opened).parts
+    parts = bundle.parts
     if args.part not in parts:
         raise SettingsError(f"--part: there is no part '{args.part}'. {suggestion(args.part, list(parts))}")
     return parts[args.part]

@@ -109,6 +109,16 @@ class LabelWriter:
     def __init__(self, target: BinaryIO, layout: Layout, labels: Sequence[str], scheme: str | None) -> None:
         self._target, self._layout = target, layout
         self._labels, self._scheme = list(labels), scheme
+        if layout.format == "conll" and layout.options.get("separator") != "\t":
+            self._refuse_blanks()
+
+    def _refuse_blanks(self) -> None:
+        for label in self._labels:
+            if len(label.split()) > 1:
+                raise SettingsError(
+                    f"found label {label!r}, which columns with blanks between them cannot have: "
+                    "choose tabs (--separator tab)."
+                )
 
     def write(self, batch: Batch, answer: Answer) -> None:
         """The batch with `labels[ids[token]]`: as a last column, or in the place its format has for them."""

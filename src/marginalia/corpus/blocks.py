@@ -281,14 +281,16 @@ def line_chunks(stream: BinaryIO, size: int) -> Iterator[bytes]:
 def _chunks(
     stream: BinaryIO, size: int | None, find_cut: Callable[[bytearray, int], int]
 ) -> Iterator[tuple[bytes, bool]]:
-    buffer, scanned = bytearray(stream.read() if size is None else b""), 0
+    buffer, last_line = bytearray(stream.read() if size is None else b""), 0
     # What a pipe has is enough: the rest may be long in coming.
     read = getattr(stream, "read1", stream.read) if is_piped(stream) else stream.read
     while size is not None and (chunk := read(max(size, 1))):
         buffer += chunk
-        if cut := find_cut(buffer, scanned):
+        if b"\n" not in chunk:
+            continue  # the last line still grows
+        # Nothing before the line that was the last one needs a second look.
+        if cut := find_cut(buffer, last_line):
             yield bytes(buffer[:cut]), False
             del buffer[:cut]
-        # Nothing before the last line, which may still grow, needs a second look.
-        scanned = max(buffer.rfind(b"\n"), 0)
+        last_line = max(buffer.rfind(b"\n"), 0)
     yield bytes(buffer), True

@@ -23,6 +23,7 @@ from marginalia.corpus.schemes import (
     validate,
 )
 from marginalia.corpus.source import DataSource
+from marginalia.corpus.streams import breaks_columns
 from marginalia.corpus.translation import Translation, by_appearance, scheme_labels
 from marginalia.errors import DataError, SettingsError
 
@@ -46,6 +47,10 @@ def encode_labels(
     with `mend`, illegal sentences are repaired instead (see `schemes.repair`).
     """
     labels, ids = block.table.distinct(block.index(column))
+    for number, label in enumerate(labels):
+        if breaks_columns(label):
+            message = f"found label {label!r}, expected one without tabs and line breaks"
+            raise block.error(message, int(np.argmax(ids == number)), column)
     if scheme is None:
         return EncodedLabels(labels, ids, 0)
     for number, label in enumerate(labels):
@@ -348,7 +353,8 @@ def _scheme_of(source: DataSource, wanted: str, known: Sequence[str]) -> str | N
 def _checked(known: Sequence[str], scheme: str | None, encoding: str | None) -> list[str]:
     """Labels that are known beforehand, in the scheme to train in, with others of their types."""
     for label in known:
-        if not isinstance(label, str) or not (scheme is None or scheme_named(scheme).spells(label)):
+        good = isinstance(label, str) and not breaks_columns(label)
+        if not good or not (scheme is None or scheme_named(scheme).spells(label)):
             raise SettingsError(f"labels: found {label!r}, expected a label{f' of {scheme}' * bool(scheme)}.")
     return labels_for(known, encoding)
 

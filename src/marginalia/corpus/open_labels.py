@@ -9,6 +9,7 @@ from typing import NamedTuple
 from marginalia.corpus.blocks import Block
 from marginalia.corpus.partial import Contradiction, Spans, Tags, is_open
 from marginalia.corpus.schemes import repair, validate
+from marginalia.corpus.streams import breaks_columns
 
 Allowed = list[frozenset[str]]
 
@@ -38,7 +39,8 @@ class OpenLabels:
         if not any(map(is_open, names)):
             return None
         for number, name in enumerate(names):
-            if why := self._meaning.complaint(name):
+            breaks = f"found label {name!r}, expected one without tabs and line breaks"
+            if why := breaks if breaks_columns(name) else self._meaning.complaint(name):
                 raise block.error(why, int((ids == number).argmax()), column)
         found, repaired = [], 0
         for first, last in pairwise(block.table.sentence_starts.tolist()):

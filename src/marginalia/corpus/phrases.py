@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from ..errors import DataError
+from .json_text import parse_json
 from .streams import read_lines, replacing
 
 Phrase = str | tuple[str, ...]
@@ -66,7 +67,7 @@ def _text_entries(line: str, place: Place) -> tuple[Phrase, list[str], int | Non
 
 def _json_entries(line: str, place: Place) -> tuple[Phrase, list[str], int | None]:
     try:
-        found = json.loads(line)
+        found = parse_json(line)
     except ValueError as error:
         raise place.error(f"this is not JSON: {error}") from None
     if not isinstance(found, dict) or "phrase" not in found:

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import sys
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from typing import IO, BinaryIO, cast
 
 from ..errors import DataError, Interrupted
 from ..interrupts import uninterrupted
+from .guarded import guarded
 from .temporary import beside
 
 Source = str | os.PathLike[str] | IO[bytes] | IO[str]
 Target = Source
+
+_BREAKS = re.compile(r"[\t\r\n\0]")
 
 
 def name_of(source: Source) -> str:
@@ -37,14 +41,6 @@ def _blaming(name: str) -> Iterator[None]:
         raise DataError(f"cannot read or write: {reason}", file=name) from error
 
 
-def _open_path(path: str, mode: str) -> BinaryIO:
-    if not path.endswith(".gz"):
-        return cast(BinaryIO, open(path, mode))
-    import gzip
-
-    return cast(BinaryIO, gzip.open(path, mode))
-
-
 def _binary(stream: IO[bytes] | IO[str]) -> BinaryIO:
     if isinstance(stream, io.StringIO):
         return io.BytesIO(stream.read().encode("utf-8", "surrogatepass"))
@@ -52,16 +48,31 @@ def _binary(stream: IO[bytes] | IO[str]) -> BinaryIO:
 
 
 @contextmanager
-def open_source(source: Source) -> Iterator[BinaryIO]:
-    """A binary stream to read; only what was opened here is closed. Failures are `DataError`s."""
-    with _blaming(name_of(source)):
+def open_source(source: Source, *, lines: bool = True) -> Iterator[BinaryIO]:
+    """A binary stream to read; only what was opened here is closed. Failures are `DataError`s, and so are
+    `lines` without an end and files that unpack to far more than text does."""
+    name = name_of(source)
+    with _blaming(name):
         if source == "-":
-            yield _binary(sys.stdin)
+            yield guarded(_binary(sys.stdin), name, lines=lines)
         elif isinstance(source, (str, os.PathLike)):
-            with _open_path(os.fspath(source), "rb") as stream:
-                yield stream
+            with _opened(os.fspath(source)) as (stream, packed):
+                yield guarded(stream, name, lines=lines, packed=packed)
         else:
-            yield _binary(source)
+            yield guarded(_binary(source), name, lines=lines)
+
+
+@contextmanager
+def _opened(path: str) -> Iterator[tuple[BinaryIO, BinaryIO | None]]:
+    """A file to read, unpacked, and the packed one if it is one."""
+    with open(path, "rb") as file:
+        if not path.endswith(".gz"):
+            yield file, None
+            return
+        import gzip
+
+        with gzip.open(file) as unpacked:
+            yield cast(BinaryIO, unpacked), file
 
 
 def is_piped(source: Source) -> bool:
@@ -82,8 +93,8 @@ def open_target(target: Target) -> Iterator[Callable[[str], object]]:
             sys.stdout.flush()
             yield _encoded(_binary(sys.stdout))
         elif isinstance(target, (str, os.PathLike)):
-            with _open_path(os.fspath(target), "wb") as stream:
-                yield _encoded(stream)
+            with open(target, "wb") as stream, closing(_packed(stream, os.fspath(target))) as packed:
+                yield _encoded(packed)
         elif isinstance(target, io.StringIO):
             yield target.write
         else:
@@ -172,6 +183,11 @@ def _packed(stream: BinaryIO, path: str) -> BinaryIO:
 
     # No name and no time inside: equal results are equal files.
     return cast(BinaryIO, gzip.GzipFile("", "wb", fileobj=stream, mtime=0))
+
+
+def breaks_columns(text: str) -> bool:
+    """Whether a text has what lines of columns cannot have: tabs, line breaks, NUL."""
+    return _BREAKS.search(text) is not None
 
 
 def encodable(text: str) -> bool:

@@ -30,11 +30,11 @@ from marginalia.errors import DataError, ModelError
 from marginalia.features.compiling import compile_extractor, has_ends, has_label_bigram
 from marginalia.features.program import TemplateProgram
 from marginalia.model import SavedModel
-from marginalia.model.constants import ChainSettings
+from marginalia.model.constants import MOST_LABELS, ChainSettings
 from marginalia.model.rules_part import is_wide, neighbours_in
 
 # Dense transition scores take 8 bytes per label pair (order 1) or triple (order 2): refuse what cannot fit.
-_MOST_LABELS = {1: 4096, 2: 256}
+_MOST_LABELS = {1: MOST_LABELS, 2: 256}
 
 
 def chain_shape(

@@ -35,6 +35,7 @@ from marginalia.features.list_templates import (
 from marginalia.features.program import TemplateProgram
 from marginalia.model import SavedModel
 from marginalia.model.constants import ChainSettings
+from marginalia.model.outputs import ACTIONS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -330,6 +331,6 @@ STRUCTURES: dict[str, Structure] = {
         kind="trees",
         arrays=trees.arrays_of,
         resume=trees.resume,
-        kept=(trees.ACTIONS,),
+        kept=(ACTIONS,),
     ),
 }

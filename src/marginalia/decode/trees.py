@@ -24,9 +24,9 @@ from marginalia.errors import DataError, ModelError, SettingsError
 from marginalia.features.compiling import compile_tree_extractor
 from marginalia.features.program import TemplateProgram
 from marginalia.model import SavedModel
+from marginalia.model.outputs import ACTIONS
 
 UNKNOWN = "_"  # a head or a label that is not known
-ACTIONS = "tree.actions"  # the array of actions that may be taken
 _NONE = np.zeros(0, np.int32)
 _PLAIN = 3  # actions without a label; behind them are three for each label
 

@@ -17,9 +17,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from marginalia.features.program import Attribute, ProgramBuilder, TemplateProgram, Value
-from marginalia.features.reading import Columns, Line, lines, split_macros
+from marginalia.features.reading import Columns, Line, check_offset, lines, split_macros
 
-_MACRO = re.compile(r"%x\[(-?\d+),(\d+)\]")
+_MACRO = re.compile(r"%x\[(-?\d{1,9}),(\d{1,9})\]")
 _SCOPES = {"U": "node", "B": "edge"}
 
 
@@ -40,5 +40,6 @@ def _pieces(line: Line, columns: Columns, builder: ProgramBuilder) -> Iterator[s
         if isinstance(piece, str):
             yield piece
         else:
+            check_offset(int(piece[1]), line, piece.start(1))
             column = columns.numbered(int(piece[2]), line, piece.start(2))
             yield builder.value(Attribute("column", "", column), int(piece[1]))

@@ -21,6 +21,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
+from marginalia.corpus.json_text import parse_json
 from marginalia.errors import ModelError
 from marginalia.features.documents import DOCUMENT_FORMS, FIRST_COLUMNS
 
@@ -189,7 +190,7 @@ class TemplateProgram:
     def from_json(cls, text: str) -> TemplateProgram:
         """The program of `to_json`; a ModelError if the text is damaged or of a newer version."""
         try:
-            data = json.loads(text)
+            data = parse_json(text)
             expected = (2,) if data.get("explicit") else (1, VERSION)
             if data.get("clusters") or any(row[0] in DOCUMENT_FORMS for row in data["attributes"]):
                 expected = (CLUSTERS_VERSION,)
@@ -216,7 +217,7 @@ class TemplateProgram:
             }
             ends = bool(data["ends"])
             program = cls(attributes, templates, lists, left_out, ends, explicit, dictionary, word_files)
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
             raise ModelError(f"the template program is damaged: {error!r}") from error
         program._check()
         return program

@@ -10,6 +10,9 @@ from dataclasses import dataclass, field
 from marginalia import _core
 from marginalia.errors import SettingsError
 
+FARTHEST_IMPORTED = 1000
+"""Tokens that templates of other programs may look away, which set no limit themselves."""
+
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """A sentence that suggests the known name nearest to an unknown one, or lists them all."""
@@ -89,6 +92,14 @@ class Columns:
                 at, f"column {number} is asked for, but the data have columns 0 to {len(self.names) - 1}."
             )
         return self.named(self.names[number], line, at)
+
+
+def check_offset(offset: int, line: Line, at: int) -> None:
+    """An error at this place if a template of another program looks too far away."""
+    if abs(offset) > FARTHEST_IMPORTED:
+        raise line.error(
+            at, f"found the offset {offset}, expected one from {-FARTHEST_IMPORTED} to {FARTHEST_IMPORTED}."
+        )
 
 
 def check_argument(function: str, argument: str, line: Line, at: int) -> None:

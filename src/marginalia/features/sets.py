@@ -22,6 +22,7 @@ SETS = (
     "collins-np",
     "iwakura-chunking",
     "iwakura-pos",
+    "names",
     "ner",
     "ner-rich",
     "ner-best",

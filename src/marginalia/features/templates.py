@@ -127,10 +127,10 @@ MOST_VARIANTS = 10_000
 NAME = re.compile(r"[^\W\d][\w.-]*")
 _WORD = re.compile(r"[^\s()\"#]+")
 QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
-_RANGE = re.compile(r"([+-]?\d+)(?:\.\.([+-]?\d+))?")
-_ANCHOR = re.compile(r"([beijp])\s*([+-]\d+)?(?:\s*\.\.\s*([beijpq])\s*([+-]\d+)?)?(?=\s*\])")
+_RANGE = re.compile(r"([+-]?\d{1,9})(?:\.\.([+-]?\d{1,9}))?")
+_ANCHOR = re.compile(r"([beijp])\s*([+-]\d{1,9})?(?:\s*\.\.\s*([beijpq])\s*([+-]\d{1,9})?)?(?=\s*\])")
 _WHOLES = {"b..e": "whole", "p..q": "previous"}
-_LENGTH = re.compile(r"((?:previous-)?length)\s*(?:\(\s*(\d+)\s*\))?(?=\s*(?:/|#|$))")
+_LENGTH = re.compile(r"((?:previous-)?length)\s*(?:\(\s*(\d{1,9})\s*\))?(?=\s*(?:/|#|$))")
 _DEFAULT_LENGTH = 5
 _MOST_LENGTH = 1000
 _ALSO_COLUMNS = ("lexicon",)  # names of functions that columns of pipelines have, too

@@ -24,13 +24,13 @@ from dataclasses import replace
 
 from marginalia import _core
 from marginalia.features.program import Attribute, ProgramBuilder, TemplateProgram, Value
-from marginalia.features.reading import Columns, Line, check_argument, lines, split_macros
+from marginalia.features.reading import Columns, Line, check_argument, check_offset, lines, split_macros
 
 BEFORE = ("_x-1", "_x-2", "_x-3", "_x-4", "_x-#")
 AFTER = ("_x+1", "_x+2", "_x+3", "_x+4", "_x+#")
 
 _COMMAND = re.compile(
-    r"%(?P<kind>[xtmXTM])\[(?P<at>@?)\s*(?P<offset>[+-]?\d+),\s*(?P<column>\d+)"
+    r"%(?P<kind>[xtmXTM])\[(?P<at>@?)\s*(?P<offset>[+-]?\d{1,9}),\s*(?P<column>\d{1,9})"
     r'(?:,"(?P<regex>(?:[^"\\]|\\.)*)")?\]'
 )
 _EXPECTED = '%x[offset,column], %t[offset,column,"regex"] or %m[offset,column,"regex"]'
@@ -67,6 +67,7 @@ def _value(command: re.Match[str], line: Line, columns: Columns, builder: Progra
     before = tuple(_core.evaluate_attribute(function, regex, text) or "" for text in BEFORE)
     after = tuple(_core.evaluate_attribute(function, regex, text) or "" for text in AFTER)
     offset, absolute = int(command["offset"]), bool(command["at"])
+    check_offset(offset, line, command.start("offset"))
     if absolute and offset == 0:
         return before[0]  # Wapiti counts from 1: this is always the place before the first token
     if absolute and offset > 0:

@@ -105,7 +105,7 @@ def _of_chains(help: str, features: str) -> Task:
 TASKS: dict[str, Task] = {
     "chunking": _of_chains("phrases from words and parts of speech", "chunking"),
     "np": _of_chains("base noun phrases with Collins' features", "collins-np"),
-    "ner": _of_chains("named entities from words (and pos, chunk columns if there are any)", "ner"),
+    "ner": _of_chains("named entities, slots and other spans, from words alone", "names"),
     "pos": _of_chains("parts of speech", "pos"),
     "segmentation": Task(
         "words from characters, in text with blanks between words",

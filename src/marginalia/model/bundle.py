@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from marginalia.corpus.json_text import parse_json
 from marginalia.errors import ModelError
 from marginalia.model.container import checksum, container, write_file
 from marginalia.model.file import (
@@ -130,7 +131,7 @@ def _described_parts(opened: Opened, listed: list[Any]) -> list[Any]:
     """The names of parts with their descriptions, which older files have in their own."""
     if opened.version == BUNDLE_VERSION:
         return listed
-    found = json.loads(unpacked_text(opened.arrays[_PARTS]))
+    found = parse_json(unpacked_text(opened.arrays[_PARTS]))
     return list(zip(listed, found, strict=True))
 
 

@@ -11,6 +11,8 @@ import numpy.typing as npt
 
 from marginalia.config import Settings, setting
 
+MOST_LABELS = 4096
+"""Of a chain of order 1."""
 KINDS = {"start": 1, "end": 1, "transition": 2, "trigram": 3}
 """What there is, with the number of labels that each is of."""
 

@@ -18,7 +18,7 @@ from marginalia.corpus.schemes import convert
 from marginalia.errors import DataError, ModelError
 from marginalia.model.constants import ChainSettings, constant_at, constant_count, moved_outputs
 from marginalia.model.freezing import Cells, Features, built_arrays
-from marginalia.model.outputs import action_name
+from marginalia.model.outputs import ACTIONS, action_name
 from marginalia.model.provenance import Arrays, moved_provenance
 
 if TYPE_CHECKING:
@@ -131,8 +131,8 @@ def _check_record(record: dict[str, Any]) -> None:
     replaced = record.get("replaced", {})
     if not isinstance(replaced, dict) or not all(isinstance(a, list) for a in replaced.values()):
         raise TypeError("corrections: replaced arrays are no lists")
-    if not isinstance(record["examples"], list):
-        raise TypeError("corrections: examples is not a list")
+    if not isinstance(record["examples"], list) or not record["examples"]:
+        raise TypeError("corrections: examples is not a list of some")
     for example in record["examples"]:
         if not isinstance(example, dict):
             raise TypeError("corrections: an example is not a record")
@@ -230,7 +230,7 @@ def changes_of(saved: SavedModel, number: int) -> list[Change]:
 
 def _names(saved: SavedModel, outputs: tuple[int, ...], size: int) -> tuple[str, ...]:
     """Labels, of which the one after the last is what is before a sentence; of trees: actions."""
-    if "tree.actions" in saved.arrays:
+    if ACTIONS in saved.arrays:
         return tuple(action_name(output, saved.labels) for output in outputs)
     return tuple("^" if output == size else saved.labels[output] for output in outputs)
 

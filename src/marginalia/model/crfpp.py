@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from marginalia.errors import ModelError
+from marginalia.model.constants import MOST_LABELS
 
 MAGIC = b"version:"
 
@@ -52,6 +53,8 @@ def read_crfpp_model(data: bytes) -> CrfppModel:
     labels = list(lines.section())
     if not labels or len(set(labels)) < len(labels):
         raise lines.error(f"found {len(labels)} labels, expected distinct ones before a blank line")
+    if len(labels) > MOST_LABELS:
+        raise lines.error(f"found {len(labels)} labels, expected at most {MOST_LABELS}")
     templates = "\n".join(lines.section())
     features = dict(_feature(line, lines) for line in lines.section())
     weights = np.array([_number(line, lines) for line in lines.section()])
@@ -97,6 +100,10 @@ def _feature(line: str, lines: _Lines) -> tuple[str, int]:
 def _check(features: dict[str, int], weights: npt.NDArray[np.float64], labels: int, maxid: int) -> None:
     if len(weights) != maxid:
         raise ModelError(f"the CRF++ model is truncated: found {len(weights)} weights, expected {maxid}.")
-    for name, first in features.items():
-        if first + (labels if name[0] == "U" else labels * labels) > maxid:
+    free = 0  # behind the weights of the features so far
+    for name, first in sorted(features.items(), key=lambda feature: feature[1]):
+        if first < free:
+            raise ModelError(f"the CRF++ model is damaged: the weights of {name!r} are also another's.")
+        free = first + (labels if name[0] == "U" else labels * labels)
+        if free > maxid:
             raise ModelError(f"the CRF++ model is damaged: the weights of {name!r} lie outside of the file.")

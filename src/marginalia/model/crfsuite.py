@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from marginalia.errors import ModelError
+from marginalia.model.constants import MOST_LABELS
 
 MAGIC = b"lCRF"
 _HEADER = np.dtype([("magic", "S4"), ("size", "<u4"), ("type", "S4"), ("version", "<u4")])
@@ -33,6 +34,8 @@ class CrfsuiteModel(NamedTuple):
 def read_crfsuite_model(data: bytes) -> CrfsuiteModel:
     """The parts of a model file; a ModelError says what is wrong with it."""
     sizes = _header(data)
+    if sizes["labels"] > MOST_LABELS:
+        raise ModelError(f"the CRFsuite model has {sizes['labels']} labels, expected at most {MOST_LABELS}.")
     features = _features(data, sizes["features at"])
     labels = _strings(data, sizes["labels at"], sizes["labels"], "labels")
     attributes = _strings(data, sizes["attributes at"], sizes["attributes"], "attributes")
@@ -91,7 +94,10 @@ def _strings(data: bytes, at: int, count: int, what: str) -> list[bytes]:
     if order != 0x62445371 or at + size > len(data):
         raise _damaged(f"the {what} are incomplete, or of another byte order")
     chunk = data[at : at + size]
-    return [_string(chunk, place, what) for place in _array(chunk, "<u4", count, backward).tolist()]
+    found = [_string(chunk, place, what) for place in _array(chunk, "<u4", count, backward).tolist()]
+    if sum(map(len, found)) > size:
+        raise _damaged(f"the {what} overlap")
+    return found
 
 
 def _string(chunk: bytes, at: int, what: str) -> bytes:

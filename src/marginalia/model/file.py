@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from marginalia.corpus.json_text import parse_json
 from marginalia.errors import ModelError
 from marginalia.model.container import (
     checksum,
@@ -145,8 +146,8 @@ def open_bytes(data: bytes | memoryview) -> Opened:
     if not isinstance(description, str) or metadata.get("checksum") != checksum(description, arrays):
         raise ModelError("the model is damaged: its checksum does not match its contents.")
     try:
-        parsed = json.loads(description)
-    except (ValueError, RecursionError) as error:
+        parsed = parse_json(description)
+    except ValueError as error:
         raise ModelError(f"the model's description is damaged: {error}") from error
     if not isinstance(parsed, dict):
         raise ModelError("the model's description is damaged: it is not an object.")

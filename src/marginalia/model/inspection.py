@@ -12,6 +12,7 @@ import numpy.typing as npt
 from marginalia.errors import ModelError
 from marginalia.model.constants import KINDS as CONSTANTS
 from marginalia.model.constants import constant_at
+from marginalia.model.outputs import output_names
 from marginalia.model.rules_part import RuleAtoms, has_rules, rule_arrays, supports
 from marginalia.model.saved import SavedModel
 
@@ -49,10 +50,11 @@ class Inspection:
     def __init__(self, saved: SavedModel, min_support: int = 0, counts: Counts | None = None) -> None:
         self.saved, self._counts = saved, counts
         self._arrays, self._size, self._width = saved.arrays, len(saved.labels), saved.width
+        self.outputs = output_names(saved)
         ends = saved.row_ends()
         self._rows = np.repeat(np.arange(ends.size), np.diff(ends, prepend=0))  # [cells] row of each weight
         self._edge = saved.edges()[self._rows]
-        self._outputs = saved.outputs()
+        self._output_of = saved.outputs()
         self._weights = saved.weights()
         self._supports = supports(saved) if has_rules(saved) else {}
         self._atoms = RuleAtoms(saved) if has_rules(saved) else None
@@ -77,8 +79,8 @@ class Inspection:
         return dict(sorted(sizes.items(), key=lambda item: (-item[1], item[0])))
 
     def strongest(self, label: str, top: int, *, positive: bool = True) -> list[Weighted]:
-        """The features that speak most for a label, or against it."""
-        cells = self._of_label(self.saved.labels.index(label))
+        """The features that speak most for a label (of parsers: an action), or against it."""
+        cells = self._of_label(self.outputs.index(label))
         return self._picked(cells, top, positive)
 
     def find(self, text: str, top: int, label: str | None = None) -> list[Weighted]:
@@ -88,7 +90,7 @@ class Inspection:
         hits = wanted[self._rows] if wanted.size else np.zeros(self._rows.size, bool)
         cells = np.flatnonzero(hits & self._shown)
         if label is not None:
-            cells = np.intersect1d(cells, self._of_label(self.saved.labels.index(label)))
+            cells = np.intersect1d(cells, self._of_label(self.outputs.index(label)))
         order = np.argsort(-np.abs(self._weights[cells]), kind="stable")[:top]
         return [self._weighted(int(cell)) for cell in cells[order]]
 
@@ -96,16 +98,14 @@ class Inspection:
         """Rules that hold together and say different things, the strongest first: one that asks for more
         than another and says the opposite about a label (the wider one first), or one that speaks for two
         labels."""
-        cells = (
-            np.flatnonzero(self._shown) if label is None else self._of_label(self.saved.labels.index(label))
-        )
+        cells = np.flatnonzero(self._shown) if label is None else self._of_label(self.outputs.index(label))
         wider, found = self._wider_rows(), list[tuple[int, int]]()
         at = {
-            (int(self._rows[cell]), int(self._outputs[cell])): int(cell)
+            (int(self._rows[cell]), int(self._output_of[cell])): int(cell)
             for cell in np.flatnonzero(self._shown)
         }
         for cell in cells.tolist():
-            row, output, weight = int(self._rows[cell]), int(self._outputs[cell]), self._weights[cell]
+            row, output, weight = int(self._rows[cell]), int(self._output_of[cell]), self._weights[cell]
             others = [at[place] for other in wider.get(row, ()) if (place := (other, output)) in at]
             found += [(other, cell) for other in others if self._weights[other] * weight < 0]
             if weight > 0 and row in wider:
@@ -162,7 +162,7 @@ class Inspection:
     def _of_label(self, label: int) -> Picks:
         # An edge feature belongs to the later one of its two labels.
         found: Picks = np.flatnonzero(
-            (np.where(self._edge, self._outputs % self._width, self._outputs) == label) & self._shown
+            (np.where(self._edge, self._output_of % self._width, self._output_of) == label) & self._shown
         )
         return found
 
@@ -173,9 +173,9 @@ class Inspection:
         return [self._weighted(int(cells[i])) for i in order if signed[i] < 0]
 
     def _weighted(self, cell: int) -> Weighted:
-        output = int(self._outputs[cell])
+        output = int(self._output_of[cell])
         pair = divmod(output, self._width) if self._edge[cell] else (output,)
-        labels = tuple(self.saved.labels[i] for i in pair)
+        labels = tuple(self.outputs[i] for i in pair)
         row = int(self._rows[cell])
         support = self._supports.get(int(self._arrays["keys"][row]))
         name, weight = self.saved.feature_name(row), float(self._weights[cell])

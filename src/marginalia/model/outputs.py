@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
+if TYPE_CHECKING:
+    from marginalia.model.saved import SavedModel
+
+ACTIONS = "tree.actions"  # the array of a parser: which actions may be taken
 _PLAIN = ("shift", "reduce", "swap")
 _LABELLED = ("left", "right", "root")
 
@@ -14,3 +19,10 @@ def action_name(action: int, labels: Sequence[str]) -> str:
         return _PLAIN[action]
     label, move = divmod(action - len(_PLAIN), len(_LABELLED))
     return f"{_LABELLED[move]} {labels[label]}"
+
+
+def output_names(saved: SavedModel) -> tuple[str, ...]:
+    """What the outputs of a model's rows are called: labels, or the actions of a parser."""
+    if ACTIONS not in saved.arrays:
+        return saved.labels
+    return tuple(action_name(action, saved.labels) for action in range(saved.width))

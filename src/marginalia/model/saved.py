@@ -18,6 +18,7 @@ from marginalia.corpus.settings import DataSettings
 from marginalia.errors import ModelError
 from marginalia.features.program import TemplateProgram
 from marginalia.model.provenance import Arrays, check_provenance
+from marginalia.model.records import check_history, check_labels
 
 S = TypeVar("S", bound=Settings)
 LEAST_TEMPERATURE, MOST_TEMPERATURE = 1e-6, 1e12
@@ -282,6 +283,8 @@ def _check_layout(data: dict[str, Any], program: TemplateProgram) -> None:
     for name in ("history", "edits", "corrections"):
         if not all(isinstance(record, dict) for record in data[name]):
             raise TypeError(f"{name} is not a list of records")
+    check_labels(data["labels"])
+    check_history(data["history"])
     if not all(isinstance(name, str) for name in data["files"]):
         raise TypeError("files is not a list of names")
     temperature = data["calibration"]["temperature"] if data["calibration"] else 1.0
@@ -306,7 +309,10 @@ def _check_arrays(arrays: Arrays) -> None:
         raise ValueError("expected row_base for short row_end only")
     if any(array.ndim != 1 for array in arrays.values()):
         raise ValueError("expected flat arrays")
+    if arrays["constant_at"].size != arrays["constants"].size:
+        raise ValueError("the constants and their places disagree in number")
     _check_codes(arrays)
+    _check_support(arrays)
     names, ends = arrays.get("names"), arrays.get("name_end")
     if names is None and ends is None:
         return
@@ -316,6 +322,15 @@ def _check_arrays(arrays: Arrays) -> None:
         raise ValueError("the names of features disagree in number")
     if (ends[1:] < ends[:-1]).any():
         raise ValueError("the names of features overlap")
+
+
+def _check_support(arrays: Arrays) -> None:
+    """What is told of rules is told of each of them."""
+    if "rule.keys" not in arrays:
+        return
+    told = [arrays["rule.support"], *([arrays["rule.gain"]] if "rule.gain" in arrays else [])]
+    if any(array.size != arrays["rule.keys"].size for array in told):
+        raise ValueError("the rules and what is told of them disagree in number")
 
 
 def _check_codes(arrays: Arrays) -> None:

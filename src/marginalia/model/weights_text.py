@@ -1,9 +1,9 @@
 r"""A model's weights as a table that people can edit: tab-separated lines of kind, feature, labels, weight.
 
 Kinds are `start`, `end`, `transition` and `trigram` (of labels alone), `feature` (seen with a label), `edge`
-(seen with two) and `global` (of whole outputs). Labels stand with blanks between them; `^` is what stands
-before a sentence. Tabs, line breaks and backslashes are written `\t`, `\n`, `\r` and `\\`, blanks in labels
-`\s`, a label `^` `\^`.
+(seen with two) and `global` (of whole outputs). The labels of parsers are their actions. Labels stand with
+blanks between them; `^` is what stands before a sentence. Tabs, line breaks and backslashes are written `\t`,
+`\n`, `\r` and `\\`, blanks in labels `\s`, a label `^` `\^`.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from marginalia.model.constants import KINDS as CONSTANTS
 from marginalia.model.constants import ChainSettings, constant_at, constant_count, constant_place
 from marginalia.model.freezing import Cells, Features, built_arrays
 from marginalia.model.global_part import PREFIX, global_names
+from marginalia.model.outputs import output_names
 from marginalia.model.provenance import Arrays
 from marginalia.model.rules_part import (
     RuleAtoms,
@@ -56,7 +57,7 @@ Place = tuple[int, int]
 def weight_lines(saved: SavedModel) -> Iterator[str]:
     """The lines of the table, sorted by kind, feature and labels' numbers."""
     yield "\t".join(HEADER) + "\n"
-    size, labels = len(saved.labels), [_label(label) for label in saved.labels]
+    size, labels = len(saved.labels), [_label(name) for name in output_names(saved)]
     at, constants = (saved.arrays[name] for name in ("constant_at", "constants"))
     for place, weight in sorted(zip(at.tolist(), constants, strict=True)):
         kind, ids = constant_at(place, size)
@@ -183,7 +184,7 @@ class _Reader:
 
     def __init__(self, saved: SavedModel, source: Source) -> None:
         self._saved, self._source = saved, source
-        self._numbers = {label: i for i, label in enumerate(saved.labels)}
+        self._numbers = {name: i for i, name in enumerate(output_names(saved))}
         rows = np.flatnonzero(saved.arrays["keys"]).tolist()
         keys = saved.arrays["keys"].tolist()
         self._known = {keys[row]: saved.is_edge(row) for row in rows} | known_rules(saved)

@@ -15,6 +15,7 @@ from .check import (
     run,
     vetoed,
 )
+from .reading import well_formed
 from .registry import checks_of
 
 __all__ = [
@@ -30,4 +31,5 @@ __all__ = [
     "repaired",
     "run",
     "vetoed",
+    "well_formed",
 ]

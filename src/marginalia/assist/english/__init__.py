@@ -12,10 +12,10 @@
 
 from .agreement import Agreement, agreement_of, subject_of
 from .articles import article_before
-from .groups import active, chain_of, finite_subject, group_of, passive, write_group
+from .groups import active, chain_of, finite_subject, group_of, mend_features, passive, write_group
 from .inflection import degree, form_of, inflect, lemma_of, tag_of
 from .pronouns import in_case
-from .surface import end_with_stop, mend
+from .surface import end_with_stop, is_known, mend
 from .verbs import VerbGroup, Word, build, read
 
 __all__ = [
@@ -34,8 +34,10 @@ __all__ = [
     "group_of",
     "in_case",
     "inflect",
+    "is_known",
     "lemma_of",
     "mend",
+    "mend_features",
     "passive",
     "read",
     "subject_of",

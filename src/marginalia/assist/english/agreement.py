@@ -24,7 +24,9 @@ class Agreement(NamedTuple):
 
 def subject_of(verb: Node) -> Node | None:
     """The subject of a verb or predicate: its own, or of the verb that it is conjoined with and shares."""
-    own = next((child for child in verb.children if child.is_a("subject")), None)
+    subjects = [child for child in verb.children if child.is_a("subject")]
+    inner = [child for child in subjects if child.relation != "nsubj:outer"]  # that is because THEY are ill
+    own = next(iter(inner or subjects), None)
     if own is None and verb.relation == "conj" and verb.head is not None:
         return subject_of(verb.head)
     return own

@@ -49,6 +49,17 @@ def finite_subject(predicate: Node) -> Agreement:
     return Agreement() if subject is None else agreement_of(subject)
 
 
+def mend_features(verb: Node) -> None:
+    """Make a verb finite that the parser took for a participle though it has a subject and no auxiliary."""
+    participle = verb.upos == "VERB" and verb.feats.get("VerbForm") == "Part" and "Tense" in verb.feats
+    if not participle or verb.feats["Tense"] != "Past" or verb.relation in ("conj", "acl", "xcomp", "advcl"):
+        return
+    alone = not any(child.relation.startswith(("aux", "cop", "mark")) for child in verb.children)
+    if alone and any(child.relation.startswith("nsubj") for child in verb.children):
+        verb.feats.update({"VerbForm": "Fin", "Mood": "Ind"})
+        verb.feats.pop("Voice", None)
+
+
 def write_group(tree: Tree, predicate: Node, group: VerbGroup, agreement: Agreement | None = None) -> None:
     """Put a verb group in the place of a predicate's own, before and at its verb or copula.
 

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from marginalia.assist.words.packed import SHIPPED
-from marginalia.corpus.streams import read_lines
-from marginalia.errors import DataError
+from marginalia.assist.words.weights import read_weights
 
 from .evidence import Choice, Features
 
@@ -52,17 +51,7 @@ class Ranker:
 
 def read_ranker(path: str) -> Ranker:
     """The ranker of a table of weights, as `model.export_weights` writes it for a re-ranker."""
-    weights = {}
-    for number, line in read_lines(path):
-        kind, _, rest = line.rstrip("\n").partition("\t")
-        if kind == "kind" or kind.startswith("#"):
-            continue
-        name, _, value = rest.rpartition("\t")
-        try:
-            weights[name.split("\t")[0]] = float(value)
-        except ValueError:
-            raise DataError(f"found '{value}', expected a weight", file=path, line=number) from None
-    return Ranker(weights)
+    return Ranker(read_weights(path))
 
 
 @cache

@@ -25,13 +25,15 @@ def _english(tree: Tree, before: Tree, changed: Sequence[Node]) -> None:
             node.lemma = english.lemma_of(node.form, node.xpos, node.lemma)
         following = tree.nodes[node.index + 1].form if node.index + 1 < len(tree) else ""
         if node.xpos != "MD" or following.lower() not in ("n't", "n’t"):  # "ca" of "can't" stays
+            english.mend_features(node)
             node.xpos = english.tag_of(node.upos, node.feats)
             node.form = english.form_of(node.lemma, node.upos, node.feats)
     for node in changed:
         _support(tree, node)
     first = before.nodes[0]
     for node in tree.nodes[1:]:  # a capital that a rule gave before; that of the text is mended below
-        if node.form == first.form and node.origin == first.origin and node.lemma.islower():
+        same = node.form == first.form and node.origin == first.origin
+        if same and node.lemma.islower() and not node.form[1:].isupper() and english.is_known(node):
             node.form = node.form[:1].lower() + node.form[1:]
     english.mend(tree)
 

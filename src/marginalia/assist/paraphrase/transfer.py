@@ -16,6 +16,9 @@ from marginalia.assist.trees import Node, Tree
 
 _STOPS = {"ja": "。", "zh": "。"}
 _OF_THE_SENTENCE = frozenset({"punct", "cc", "discourse", "vocative", "parataxis", "mark", "dislocated"})
+_SAYING = frozenset(
+    {"say", "add", "tell", "report", "note", "ask", "announce", "explain", "believe", "think"}
+)
 _OF_A_NOUN = ("det", "amod", "nummod", "nmod", "multiword", "case", "appos", "acl")
 
 
@@ -237,6 +240,7 @@ def _hand_over(work: _Work, top: Node, roots: list[Node], matched: list[Node], p
     inside = {id(node) for node in matched}
     own = {id(n) for nodes in work.nodes.values() for n in nodes}
     dropped = id(top) not in work.kept
+    clause = top.upos in ("VERB", "AUX") or top.is_a("clausal") or top.is_a("parataxis")
     later = work.tree.language == "ja" and any(top is one for one in roots)
 
     def moves(node: Node) -> bool:
@@ -249,7 +253,7 @@ def _hand_over(work: _Work, top: Node, roots: list[Node], matched: list[Node], p
             return outside and node.index < root.index
         if top.upos in ("NOUN", "PROPN") and any(node.is_a(kind) for kind in _OF_A_NOUN):
             return False
-        return outside and (node.relation in _OF_THE_SENTENCE or top.upos not in ("VERB", "AUX"))
+        return outside and (node.relation in _OF_THE_SENTENCE or not clause)
 
     work.tree.move_daughters(top, root, moves)
 
@@ -343,10 +347,12 @@ def _split(work: _Work, roots: list[Node], commas: set[int | None]) -> list[Tree
             break
     stop = final.form if final.relation == "punct" else ""
     trees = [tree, *(tree.split(root) for root in roots[1:])]
+    if len(trees) > 1 and not all(map(_balanced, trees)):
+        raise Refused("a quotation or bracket would end in another sentence")
     for piece in trees[1:]:
         _close(tree, piece, commas)
     for one in trees if len(trees) > 1 else ():
-        if stop and one.nodes[-1].relation != "punct":
+        if (stop or one is not trees[-1]) and one.nodes[-1].relation != "punct":
             mark = Node(_STOPS.get(one.language, "."), upos="PUNCT", relation="punct", glued=(True, False))
             one.insert(mark, one.root, "punct", after=one.nodes[-1])
     return trees
@@ -360,5 +366,21 @@ def _close(tree: Tree, piece: Tree, commas: set[int | None]) -> None:
         if node.origin is None or node.origin - 1 not in own or node.form != "," or before.origin is None:
             continue
         opened = any(before.origin < place <= min(own) for place in commas if place is not None)
-        if opened and not node.children:
+        if opened and not node.children and not _said(tree.nodes[node.index + 1 :]):
             tree.delete(node)
+
+
+def _balanced(tree: Tree) -> bool:
+    """Whether quotations and brackets end where they began."""
+    forms = [node.form for node in tree]
+    pairs = (("(", ")"), ("[", "]"), ("“", "”"), ("``", "''"), ("<", ">"), ("「", "」"))
+    return forms.count('"') % 2 == 0 and all(forms.count(a) == forms.count(b) for a, b in pairs)
+
+
+def _said(nodes: Sequence[Node]) -> bool:
+    """Whether words are "he said" behind what he said."""
+    here = set(map(id, nodes))
+    return any(
+        node.lemma in _SAYING and any(id(child) in here for child in node.daughters("nsubj"))
+        for node in nodes
+    )
