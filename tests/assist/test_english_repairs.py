@@ -117,6 +117,26 @@ def test_a_comma_that_has_lost_its_partner_does_not_part_a_subject_from_its_verb
     assert [rest.text, len(pair.nodes)] == ["Cars here stop", 5]
 
 
+def test_a_new_genitive_of_a_plural_is_an_apostrophe() -> None:
+    for form, number, mark in (("Boys", "Plur", "'"), ("Children", "Plur", "'s"), ("Boss", "Sing", "'s")):
+        phrase = tree(
+            (form, "NOUN", 3, "nmod:poss", True),
+            ("'s", "PART", 1, "case", False),
+            ("win", "NOUN", 0, "root", True),
+        )
+        phrase.nodes[0].feats["Number"] = number
+        english.mend(phrase)
+        assert [node.form for node in phrase] == [form, mark, "win"]
+
+
+def test_a_noun_that_no_dictionary_knows_keeps_its_capital() -> None:
+    for form, mended in (("Kieves", "Kieves"), ("Bread", "bread"), ("Oil-related", "oil-related")):
+        said = tree((form, "NOUN", 2, "nsubj", True), ("fell", "VERB", 0, "root", True))
+        said.insert(Node("that", "that", "SCONJ"), said.root, "mark", before=said.nodes[0])
+        english.mend(said)
+        assert said.text == f"That {mended} fell"
+
+
 def _negations(*lemmas: str) -> int:
     return negations_of([Node(lemma, lemma, "PART") for lemma in lemmas], "en")
 

@@ -119,3 +119,22 @@ def test_the_case_of_tasks_does_not_matter(folder: Path) -> None:
     assert mg.train(folder / "t.txt", columns="word tag", task="NER", passes=1).to_bytes() == (
         mg.train(folder / "t.txt", columns="word tag", task="ner", passes=1).to_bytes()
     )
+
+
+def test_columns_that_nobody_named_are_told(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "t.txt").write_text("a X Y O\nb X Y B-N\n\n" * 5)
+    out, words = tmp_path / "m.mg", ("--set", "passes=1")
+    _, _, told = run("train", tmp_path / "t.txt", "-o", out, *words)
+    assert "note: columns 2, 3 are not used: name all columns with --columns" in told
+    _, _, told = run("train", tmp_path / "t.txt", "-o", out, *words, "--columns", "word pos chunk ner")
+    assert "not used" not in told
+
+
+def test_raw_text_for_a_model_of_columns_is_told(run: Run, folder: Path) -> None:
+    mg.train(folder / "t.txt", columns="word tag").save(folder / "m.mg")
+    for text in ("He lives in Paris .\nSo he does .\n", "He lives in Paris .\n"):
+        (folder / "raw.txt").write_text(text)
+        code, _, err = run("tag", folder / "m.mg", folder / "raw.txt")
+        assert code == 1
+        assert "(raw text, a sentence a line, is read with --format plain)" in err
+    assert run("tag", folder / "m.mg", folder / "raw.txt", "--format", "plain")[0] == 0

@@ -68,7 +68,11 @@ def _concerned(transfer: Transfer, predicate: Node, verb: Node, subject: Node) -
     source = transfer.source(verb)
     if source is None or source.form.lower() != verb.form.lower():
         return True
-    return transfer.is_changed(subject) or transfer.is_changed(predicate)
+    former = transfer.source(subject)
+    counted = former is not None and agreement_of(former) != agreement_of(
+        subject
+    )  # Tom and …, Tom as well as …
+    return counted or transfer.is_changed(subject) or transfer.is_changed(predicate)
 
 
 def agreeing_form(verb: Node, subject: Node) -> str | None:
@@ -147,8 +151,14 @@ def _doubled(transfer: Transfer) -> Iterator[Finding]:
     for tree in transfer.after:
         for left, right in pairwise(tree.nodes):
             pair = (left.form.lower(), right.form.lower())
-            if pair[0] == pair[1] and pair not in before and pair[0].isalpha() and pair[0] not in _DOUBLED:
+            excused = pair[0] in _DOUBLED and not _joins(left, right)
+            if pair[0] == pair[1] and pair not in before and pair[0].isalpha() and not excused:
                 yield vetoed(f"'{left.form}' stands twice")
+
+
+def _joins(left: Node, right: Node) -> bool:
+    """Whether two words both join a clause: "that that he saw", but not "that that man saw"."""
+    return all(node.relation == "mark" or node.feats.get("PronType") == "Rel" for node in (left, right))
 
 
 def _endings(transfer: Transfer) -> Iterator[Finding]:

@@ -352,7 +352,7 @@ def _split(work: _Work, roots: list[Node], commas: set[int | None]) -> list[Tree
     for piece in trees[1:]:
         _close(tree, piece, commas)
     for one in trees if len(trees) > 1 else ():
-        if stop and one.nodes[-1].relation != "punct":
+        if (stop or one is not trees[-1]) and one.nodes[-1].relation != "punct":
             mark = Node(_STOPS.get(one.language, "."), upos="PUNCT", relation="punct", glued=(True, False))
             one.insert(mark, one.root, "punct", after=one.nodes[-1])
     return trees
