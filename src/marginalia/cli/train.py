@@ -29,6 +29,7 @@ from marginalia.cli.output import check_output
 from marginalia.cli.plan import Plan, make_plan
 from marginalia.cli.progress import Notes, TrainingProgress
 from marginalia.cli.reading import must_exist, seekable
+from marginalia.cli.recipe_text import write_recipe
 from marginalia.cli.text import count, seconds, size
 from marginalia.interrupts import stopping, uninterrupted
 
@@ -78,9 +79,14 @@ def add_parser(verbs: Verbs) -> None:
         "--features", metavar="NAME|FILE", help="a set or a template file (default: the task's)"
     )
     parser.add_argument(
+        "--preset",
+        metavar="NAME",
+        help="fast, balanced (the default of tasks) or best: how much work the model is worth",
+    )
+    parser.add_argument(
         "--learner",
         metavar="NAME",
-        help="perceptron, margin, nonlocal, pa, arow, maxent, crf, rules or rank-boost (default: perceptron)",
+        help="perceptron, margin, nonlocal, pa, arow, maxent, crf, rules or rank-boost (default: as preset)",
     )
     parser.add_argument(
         "--global-features", metavar="NAME|FILE", help="nonlocal: a set or a file (default: nonlocal)"
@@ -125,6 +131,9 @@ def add_parser(verbs: Verbs) -> None:
     add_threads(parser, "threads for whatever can be done side by side")
     add_reading(parser, "by suffix, .conllu and .jsonl; else columns, the last one is the label")
     parser.add_argument("--json", action="store_true", help="end with one JSON object instead of text")
+    parser.add_argument(
+        "--write-recipe", metavar="FILE", help="write what was chosen as a recipe (.toml), for other data"
+    )
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress on standard error")
     parser.add_argument("--settings", action="store_true", help="list all settings of the --learner and exit")
     parser.set_defaults(run=run, take=added_to("data"))
@@ -184,6 +193,8 @@ def run(args: argparse.Namespace) -> int:
     _check_unlabelled(plan)
     must_exist([*plan.train, *plan.dev, *plan.also_unlabelled])
     check_output(plan.output, args, plan, model=True, may_replace=plan.start)
+    if args.write_recipe:
+        check_output(args.write_recipe, args, plan, stdout=False)
     if plan.added:
         check_output(plan.added, args, plan, stdout=False)
         if os.path.realpath(plan.added) == os.path.realpath(plan.output):
@@ -193,6 +204,8 @@ def run(args: argparse.Namespace) -> int:
         say = Notes(sys.stderr, not args.quiet).say
         plan = replace(plan, also_unlabelled=paths[ends[1] :])
         training = prepare(plan, paths[: ends[0]], paths[ends[0] : ends[1]], say)
+        if args.write_recipe:
+            write_recipe(args.write_recipe, plan, training.recipe)
         interrupted = follow(training, args.quiet)
     with uninterrupted():
         model = training.model()
@@ -256,6 +269,7 @@ def planned(plan: Plan, train: list[str], start: SavedModel | None = None) -> tu
         structure=plan.structure,
         features=plan.features,
         learner=plan.learner,
+        preset=plan.preset,
         seed=plan.seed,
         lists=plan.lists,
         clusters=plan.clusters,
