@@ -92,7 +92,9 @@ def rows_of(language: str, texts: list[str], most: int) -> list[dict[str, Any]]:
     """A row for each kind of question."""
     page = Page(language)
     try:
-        asked = [page.ask("analyse", text=text, profile=page.profile) for text in texts]
+        asked = [page.ask("analyse", text=texts[0], profile=page.profile)]
+        page.ask("offers", text=texts[0], index=0, profile=page.profile)  # when it is answered, all is loaded
+        asked += [page.ask("analyse", text=text, profile=page.profile) for text in texts[1:]]
         hard = [
             (block["text"], number)
             for found, *_ in asked

@@ -38,7 +38,7 @@ CHARACTERS = (
     _row("+ l1", l1=1e-6),
     _row("+ cumulative l1", l1_cumulative=1e-6),
     _row("+ dropout", 97.41, dropout="input:0.03"),
-    _row("+ dropout of features", dropout="features:0.97"),
+    _row("+ dropout of features", dropout="hide-features:0.03"),
     _row("+ dropout + shuffle", 97.65, dropout="input:0.03", shuffle_average=5),
     _row("+ l2 + shuffle", 97.72, l2=1e-7, shuffle_average=5),
     _row("+ l2 + dropout", 97.49, l2=1e-7, dropout="input:0.03"),
@@ -87,7 +87,7 @@ def _curves() -> list[Model]:
             _row(f"{name} {rate:g} + shuffle", shuffle_average=5, **{key: rate}) for rate in (1e-7, 1e-6)
         ]
     rows += [_row(f"dropout of inputs {p:g}", dropout=f"input:{p:g}") for p in (0.01, 0.03, 0.05, 0.1)]
-    rows += [_row(f"dropout of features {q:g}", dropout=f"features:{1 - q:g}") for q in (0.01, 0.03, 0.1)]
+    rows += [_row(f"dropout of features {q:g}", dropout=f"hide-features:{q:g}") for q in (0.01, 0.03, 0.1)]
     rows += [
         _row(f"dropout of inputs {p:g} + shuffle", shuffle_average=5, dropout=f"input:{p:g}")
         for p in (0.01, 0.03, 0.05, 0.1)

@@ -10,13 +10,13 @@ from __future__ import annotations
 import argparse
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from simplified_texts import ONESTOP_LEVELS, Pair, onestop_pairs, snow_pairs
 
 from marginalia.assist.readability.evidence import Evidence, evidence
+from marginalia.assist.readability.model import ReadabilityModel
 from marginalia.assist.readability.training import JudgedPair, train_model
 from marginalia.assist.trees import trees_of
 from marginalia.kinds import load
@@ -33,12 +33,13 @@ class Source:
     attribution: str
     licence: str
     most_pairs: int
-    settings: dict[str, Any] = field(default_factory=dict)
+    precision: float
 
 
+SETTINGS = {"r": 100.0, "cutoff": 5}
 SOURCES = {
-    "en": Source("OneStopEnglish", "Vajjala and Lučić 2018", "CC BY-SA 4.0", 6_000, {"l2": 4.0, "cutoff": 4}),
-    "ja": Source("SNOW T15", "Maruyama and Yamamoto 2018", "CC BY 4.0", 8_000, {"l2": 4.0, "cutoff": 4}),
+    "en": Source("OneStopEnglish", "Vajjala and Lučić 2018", "CC BY-SA 4.0", 6_000, 0.95),
+    "ja": Source("SNOW T15", "Maruyama and Yamamoto 2018", "CC BY 4.0", 8_000, 0.99),
 }
 
 
@@ -74,7 +75,7 @@ def sentences_by_level(pairs: Sequence[Pair], language: str) -> dict[str, list[s
     return {level: sorted(texts) for level, texts in found.items()}
 
 
-def make(language: str, folder: Path) -> Any:
+def make(language: str, folder: Path) -> ReadabilityModel:
     """Train a model."""
     source, pairs = SOURCES[language], pairs_of(language, folder)
     texts = sorted({text for pair in pairs for text in (pair.harder, pair.easier)})
@@ -84,7 +85,7 @@ def make(language: str, folder: Path) -> Any:
         level: [known[text] for text in own] for level, own in sentences_by_level(pairs, language).items()
     }
     about = {"data": source.data, "attribution": source.attribution, "licence": source.licence}
-    return train_model(judged, language, levels, settings=source.settings, about=about)
+    return train_model(judged, language, levels, settings=SETTINGS, precision=source.precision, about=about)
 
 
 def main() -> None:

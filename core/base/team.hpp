@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <functional>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -14,8 +15,12 @@ namespace marginalia {
 // thread that has not begun: on a busy machine the caller does it all. Tasks must not throw.
 class Team {
  public:
+  // Makes do with fewer where the system starts no more.
   explicit Team(std::size_t threads) {
-    for (std::size_t i = 1; i < threads; ++i) threads_.emplace_back([this] { help(); });
+    try {
+      for (std::size_t i = 1; i < threads; ++i) threads_.emplace_back([this] { help(); });
+    } catch (const std::system_error&) {
+    }
   }
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;

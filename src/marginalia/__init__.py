@@ -44,6 +44,7 @@ if TYPE_CHECKING:
         Parser,
         Reranker,
         Tagged,
+        TaggedText,
         Tagger,
         given,
         read_constraints,
@@ -95,6 +96,7 @@ _HOMES = {
         "Parser",
         "Reranker",
         "Tagged",
+        "TaggedText",
         "Tagger",
         "convert",
         "given",
@@ -148,6 +150,7 @@ __all__ = [
     "Shrunk",
     "Span",
     "Tagged",
+    "TaggedText",
     "Tagger",
     "Unlabelled",
     "Word",
@@ -183,5 +186,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    hidden = {"annotations", "import_module", "Any", "TYPE_CHECKING"}
-    return sorted({*globals(), *_HOME_OF, *_ROOMS} - hidden)
+    return sorted({"__version__", *_HOME_OF, *_ROOMS})

@@ -3,6 +3,7 @@ model files. Their values are typed, immutable records."""
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -17,6 +18,8 @@ Scalar = bool | int | float | str
 T = TypeVar("T")
 S = TypeVar("S", bound="Settings")
 
+MOST_THREADS = 1024
+_MOST_PARTS = 50  # of a key of TOML
 _TRUTH = {
     "on": True,
     "true": True,
@@ -222,11 +225,22 @@ def read_toml(path: str | os.PathLike[str], what: str) -> dict[str, Any]:
         raise SettingsError(f"{os.fspath(path)}: this is not TOML: {error}.") from error
 
 
+def _check_depth(text: str) -> None:
+    """A ValueError for keys of so many parts that reading them would take long."""
+    for line in text.splitlines():
+        *keys, _ = line.split("=") if not line.lstrip().startswith("[") else (line, "")
+        if any(key.count(".") > _MOST_PARTS for key in keys):
+            raise ValueError(f"found a key of more than {_MOST_PARTS} parts")
+
+
 def parse_toml(text: str, name: str) -> dict[str, Any]:
     """The keys of a text in TOML; errors call it by the name."""
     tomllib = import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
     try:
+        _check_depth(text)
         values: dict[str, Any] = tomllib.loads(text.replace("\r\n", "\n"))
+        if "\\u0000" in json.dumps(values, default=str):
+            raise ValueError("found a NUL character, expected text")
         return values
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # numbers may be too long, tables too deep
         raise SettingsError(f"{name}: this is not TOML: {error}.") from error

@@ -18,6 +18,7 @@ from marginalia.assist.checks import (
     checks_of,
     is_vetoed,
     lowered,
+    order,
     penalty_of,
     repaired,
     run,
@@ -105,14 +106,14 @@ def test_agreement_articles_and_case_are_repaired() -> None:
     before = tree_of("The men were seen by him in a house.")
     after = before.copy()
     men = word(after, "men")
-    men.form, men.lemma, men.feats = "woman", "woman", {"Number": "Sing"}
+    men.form, men.lemma, men.feats = "guest", "guest", {"Number": "Sing"}
     after.insert(Node("old", "old", "ADJ"), word(after, "house"), "amod", before=word(after, "house"))
     him = word(after, "him")
     after.delete(word(after, "by"))
     after.depend(him, him.head or him, "obj")
     him.form = "he"
     assert findings(before, after) == {"agreement": "repaired", "surface": "repaired"}
-    assert after.text == "The woman was seen him in an old house."
+    assert after.text == "The guest was seen him in an old house."
 
 
 def test_the_author_s_own_agreement_is_left_alone() -> None:
@@ -182,6 +183,33 @@ def test_words_stay_in_their_quotes_and_brackets() -> None:
     alone.delete(word(alone, ")"))
     for after, action in ((before.copy(), "passed"), (moved, "vetoed"), (alone, "vetoed")):
         assert run(structure.CHECKS[:1], Transfer(before, [after]))[0].action == action
+
+
+def _ordered(text: str, form: str, before: str) -> str:
+    """What the check of word order says when a word with all below it is put before another one."""
+    source = tree_of(text)
+    after = source.copy()
+    after.move(word(after, form), before=word(after, before))
+    return run(order.CHECKS, Transfer(source, [after]))[0].action
+
+
+def test_small_words_stand_before_their_words_and_subjects_before_verbs() -> None:
+    text = "Tom has seen the old house on the hill."
+    assert _ordered(text, "old", "the") == "vetoed"
+    assert _ordered(text, "has", "Tom") == "vetoed"
+    assert _ordered(text, "house", "Tom") == "passed"
+    assert _ordered("She sat in the chair.", "the", "in") == "vetoed"
+    assert _ordered("Has he seen it?", "he", "Has") == "passed"
+
+
+def test_what_stands_in_brackets_may_become_a_sentence() -> None:
+    before = tree_of("The shop (it is old) sells books.")
+    first, second = before.copy(), before.copy()
+    for form in ("(", ")", "it", "is", "old"):
+        first.delete(word(first, form), keep_daughters=True)
+    assert run(structure.CHECKS[:1], Transfer(before, [first, tree_of("It is old.")]))[0].action == "passed"
+    second.delete(word(second, "("))
+    assert run(structure.CHECKS[:1], Transfer(before, [second]))[0].action == "vetoed"
 
 
 def test_a_noun_keeps_what_describes_it() -> None:

@@ -98,6 +98,45 @@ def test_full_forms_stand_apart_and_cannot_is_one_word() -> None:
     assert full.text == "They have seen what cannot stay"
 
 
+def test_a_comma_that_has_lost_its_partner_does_not_part_a_subject_from_its_verb() -> None:
+    rest = tree(
+        ("Cars", "NOUN", 4, "nsubj", True),
+        ("here", "ADV", 1, "advmod", False),
+        (",", "PUNCT", 1, "punct", True),
+        ("stop", "VERB", 0, "root", True),
+    )
+    pair = tree(
+        ("Cars", "NOUN", 5, "nsubj", True),
+        (",", "PUNCT", 3, "punct", True),
+        ("here", "ADV", 1, "advmod", False),
+        (",", "PUNCT", 3, "punct", True),
+        ("stop", "VERB", 0, "root", True),
+    )
+    english.mend(rest)
+    english.mend(pair)
+    assert [rest.text, len(pair.nodes)] == ["Cars here stop", 5]
+
+
+def test_a_new_genitive_of_a_plural_is_an_apostrophe() -> None:
+    for form, number, mark in (("Boys", "Plur", "'"), ("Children", "Plur", "'s"), ("Boss", "Sing", "'s")):
+        phrase = tree(
+            (form, "NOUN", 3, "nmod:poss", True),
+            ("'s", "PART", 1, "case", False),
+            ("win", "NOUN", 0, "root", True),
+        )
+        phrase.nodes[0].feats["Number"] = number
+        english.mend(phrase)
+        assert [node.form for node in phrase] == [form, mark, "win"]
+
+
+def test_a_noun_that_no_dictionary_knows_keeps_its_capital() -> None:
+    for form, mended in (("Kieves", "Kieves"), ("Bread", "bread"), ("Oil-related", "oil-related")):
+        said = tree((form, "NOUN", 2, "nsubj", True), ("fell", "VERB", 0, "root", True))
+        said.insert(Node("that", "that", "SCONJ"), said.root, "mark", before=said.nodes[0])
+        english.mend(said)
+        assert said.text == f"That {mended} fell"
+
+
 def _negations(*lemmas: str) -> int:
     return negations_of([Node(lemma, lemma, "PART") for lemma in lemmas], "en")
 

@@ -167,6 +167,25 @@ def test_matches_are_those_of_plain_enumeration(tree: Tree, data: st.DataObject)
     )
 
 
+def required(pattern: NodePattern) -> list[NodePattern]:
+    return [part for part, _, _ in core(pattern)]
+
+
+@settings(max_examples=200, deadline=None)
+@given(trees(), st.data())
+def test_conditions_on_one_word_are_tested_where_it_is_bound(tree: Tree, data: st.DataObject) -> None:
+    pattern = data.draw(node_patterns([]))
+    name = data.draw(st.sampled_from([part.name for part in required(pattern)]))
+    asked = NodePattern(
+        "", data.draw(st.sampled_from([(), ("verb",)])), data.draw(st.sampled_from([("a",), ("b",)]))
+    )
+    text = f"{PatternText((pattern,))} where {name} is {asked}"
+    plain = enumerate_matches(pattern, tree.nodes, {}, None, None)
+    assert shown(parse_pattern(text).matches(tree)) == shown(
+        [one for one in plain if fits(one[name], asked)]  # type: ignore[arg-type]
+    )
+
+
 def built(text: str) -> Tree:
     """A tree of words `form/UPOS/relation/head`, heads from 1 on."""
     rows = [word.split("/") for word in text.split()]

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import re
 from functools import cache
 from pathlib import Path
-from typing import cast
 
 import pytest
 from hypothesis import given
@@ -21,37 +20,56 @@ from marginalia.assist.readability import (
     sentence_difficulty,
     shipped_model,
 )
-from marginalia.assist.readability.evidence import by_family, triple
+from marginalia.assist.readability.changes import changes, is_change, why_change
+from marginalia.assist.readability.evidence import Evidence, SeenWord, by_family, triple
+from marginalia.assist.readability.model import sides
 from marginalia.assist.readability.training import (
+    Items,
     JudgedPair,
     fitted_temperature,
     folds_of,
     held_out_margins,
+    learning,
     train_model,
 )
 from marginalia.errors import DataError, ModelError, SettingsError
-from marginalia.learn import train
 
 NAMES = ["words>=5", "words>=20", "passive", "past-perfect", "word house", "word edifice"]
-EVIDENCE = st.frozensets(st.sampled_from(NAMES))
-LEVELS = {"beginner": [frozenset(NAMES[:1]), frozenset(NAMES[:2])], "advanced": [frozenset(NAMES)]}
+WORDS = [
+    SeenWord("houses", "house", "NOUN"),
+    SeenWord("edifices", "edifice", "NOUN"),
+    SeenWord("It", "it", "PRON"),
+    SeenWord(".", ".", "PUNCT"),
+    SeenWord("built", "build", "VERB"),
+]
+
+
+def seen(*names: str, words: tuple[SeenWord, ...] = ()) -> Evidence:
+    return Evidence("en", frozenset(names), words)
+
+
+EVIDENCE = st.builds(
+    lambda names, words: seen(*names, words=tuple(words)),
+    st.frozensets(st.sampled_from(NAMES)),
+    st.lists(st.sampled_from(WORDS), max_size=6),
+)
+LEVELS = {"beginner": [seen(*NAMES[:1]), seen(*NAMES[:2])], "advanced": [seen(*NAMES)]}
 
 
 @cache
 def small_model() -> ReadabilityModel:
     """Long sentences, passives and `edifice` are hard."""
+    house, edifice = tuple(WORDS[:1]), tuple(WORDS[1:3])
     pairs = [
-        JudgedPair(
-            frozenset({"words>=5", "word house"}), frozenset({"words>=5", "words>=20", "passive"}), "a"
-        ),
-        JudgedPair(frozenset({"word house"}), frozenset({"word edifice", "passive"}), "b"),
-        JudgedPair(frozenset({"past-perfect"}), frozenset({"words>=5", "words>=20"}), "c"),
+        JudgedPair(seen("words>=5", "word house"), seen("words>=5", "words>=20", "passive"), "a"),
+        JudgedPair(seen("word house", words=house), seen("word edifice", "passive", words=edifice), "b"),
+        JudgedPair(seen("past-perfect"), seen("words>=5", "words>=20"), "c"),
     ]
-    return train_model(pairs, "en", LEVELS)
+    return train_model(pairs, "en", LEVELS).model
 
 
 @given(EVIDENCE, EVIDENCE)
-def test_comparing_the_other_way_round_gives_the_opposite(a: frozenset[str], b: frozenset[str]) -> None:
+def test_comparing_the_other_way_round_gives_the_opposite(a: Evidence, b: Evidence) -> None:
     model = small_model()
     there, back = model.compare(a, b), model.compare(b, a)
     assert there.score == -back.score
@@ -64,18 +82,32 @@ def test_comparing_the_other_way_round_gives_the_opposite(a: frozenset[str], b: 
 
 
 @given(EVIDENCE, EVIDENCE)
-def test_scores_are_sums_of_weights_of_what_one_side_has_alone(a: frozenset[str], b: frozenset[str]) -> None:
+def test_scores_are_sums_of_weights_of_what_one_side_has_alone(a: Evidence, b: Evidence) -> None:
     model = small_model()
-    margin = sum(model.weights.get(x, 0) for x in a - b) - sum(model.weights.get(x, 0) for x in b - a)
+    left, right = sides(a, b)
+    margin = sum(model.pair_weights.get(name, 0) * value for name, value in left.items())
+    margin -= sum(model.pair_weights.get(name, 0) * value for name, value in right.items())
     assert model.score(a, b) == pytest.approx(math.tanh(margin / 2 / model.temperature))
-    shared, left, right = triple(a, b)
-    assert (shared | left, shared | right, shared & (left | right)) == (a, b, frozenset())
+    shared, only_left, only_right = triple(a, b)
+    assert (shared | only_left, shared | only_right) == (a.features, b.features)
+    assert shared.isdisjoint(only_left | only_right)
+
+
+@given(EVIDENCE, EVIDENCE)
+def test_changes_are_those_of_the_other_side_turned_round_and_can_be_explained(
+    a: Evidence, b: Evidence
+) -> None:
+    left, right = changes(a, b)
+    assert changes(a, a)[0] == changes(a, a)[1]
+    assert all(why_change(name).endswith((".", "”.")) and is_change(name) for name in (*left, *right))
+    added = sum(number for name, number in left.items() if re.fullmatch("(added|instead) [A-Z]+", name))
+    assert added >= len(a.words) - len(b.words)
 
 
 @given(EVIDENCE)
-def test_difficulties_fall_with_ease_and_with_the_level_of_readers(found: frozenset[str]) -> None:
+def test_difficulties_fall_with_ease_and_with_the_level_of_readers(found: Evidence) -> None:
     model = small_model()
-    harder, easier = found | {"passive"}, found - {"passive"}
+    harder, easier = seen(*found.features, "passive"), seen(*found.features - {"passive"})
     assert 0 <= model.difficulty(easier, "beginner") < model.difficulty(harder, "beginner") <= 100
     assert all(reason.weight > 0 and reason.text for reason in model.reasons(found))
 
@@ -90,17 +122,16 @@ def test_features_of_a_measure_are_one_family_from_the_lowest_threshold_up() -> 
 def test_pairs_of_a_group_are_in_one_fold_and_folds_are_not_learned_from() -> None:
     folds = folds_of((str(i) for i in range(25)), seed=3)
     assert sorted(map(list(folds.values()).count, range(10))) == [2] * 5 + [3] * 5
-    seen = []
+    learned = []
 
-    def learn(pairs: Sequence[JudgedPair]) -> mg.Reranker:
-        seen.append({pair.group for pair in pairs})
-        item = {"candidates": [{"features": ["a"], "right": True}, {"features": ["b"]}]}
-        return cast("mg.Reranker", train([item], structure="candidates", learner="maxent"))  # type: ignore[arg-type]
+    def learn(items: Items) -> mg.Reranker:
+        learned.append({name for item, _ in items for name in item["candidates"][0]["features"]})
+        return learning("maxent", {}, 1)(items)
 
-    pairs = [JudgedPair(frozenset({"a"}), frozenset(), f"g{i // 2}") for i in range(8)]
+    pairs = [JudgedPair(seen(f"g{i // 2}", "a"), seen("b"), f"g{i // 2}") for i in range(8)]
     margins = held_out_margins(pairs, learn, seed=1)
     assert all(margin > 0 for margin in margins)
-    assert sorted(map(len, seen)) == [3, 3, 3, 3]
+    assert sorted(len({name for name in one if name[0] == "g"}) for one in learned) == [3, 3, 3, 3]
 
 
 def test_the_temperature_is_the_likeliest() -> None:
@@ -136,10 +167,10 @@ def test_damaged_and_other_models_are_refused(tmp_path: Path) -> None:
 
 
 def test_too_few_pairs_and_unknown_levels_are_refused() -> None:
-    with pytest.raises(DataError, match="found 0 pairs to learn from"):
-        train_model([JudgedPair(frozenset(), frozenset(), "a")], "en", LEVELS)
+    with pytest.raises(DataError, match=r"found [01] pairs to learn from"):
+        train_model([JudgedPair(seen(), seen(), "a")], "en", LEVELS)
     with pytest.raises(SettingsError, match="found level 'expert', expected one of beginner, advanced"):
-        small_model().difficulty(frozenset(), "expert")
+        small_model().difficulty(seen(), "expert")
     with pytest.raises(SettingsError, match="found language 'de'"):
         shipped_model("de")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import socket
 import sys
 import zipfile
 from pathlib import Path
@@ -138,6 +139,14 @@ def test_documents_can_be_checked(story: Path, capsys: pytest.CaptureFixture[str
     assert code == 1
     assert err.startswith("story.txt: difficulty ")
     assert err.endswith(", expected at most 0\n")
+
+
+def test_a_port_that_is_taken_is_told(story: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        code, out, err = run(capsys, "--serve", "--port", port)
+    assert (code, out) == (1, "")
+    assert f"cannot listen on port {port}" in err
 
 
 @pytest.mark.parametrize(

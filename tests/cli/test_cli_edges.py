@@ -178,7 +178,7 @@ def test_where_no_model_can_go_is_told_before_the_work(run: Run, model: Path, da
         ("/dev/null", "cannot write a model there: this is not a regular file"),
         ("-", "found the output -, expected the name of a file"),
         ("/", "this is a folder"),
-        ("nul\0", "embedded null byte"),
+        ("nul\0", "found a NUL byte in the command line"),
     ):
         began = time.process_time()
         code, out, err = run(*shlex.split(words.format(m=model, d=data, o="@"))[:-1], output)

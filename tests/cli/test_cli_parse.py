@@ -62,7 +62,7 @@ def test_raw_text_becomes_conllu(run: Run, bank: Path, tmp_path: Path) -> None:
 
 
 def test_standard_input_is_parsed(shell: Shell, bank: Path) -> None:
-    done = shell("parse", bank / "p.mg", input=TEXT.encode())
+    done = shell("parse", bank / "p.mg", "--buffer", input=TEXT.encode())
     assert done.returncode == 0
     assert done.stdout.decode() == shell("parse", bank / "p.mg", bank / "story.txt").stdout.decode()
     broken = shell("parse", bank / "p.mg", input=b"fine\n\xff\n")
@@ -281,7 +281,7 @@ def test_a_file_wins_over_a_built_in_name_and_a_folder_does_not(
 def test_what_is_written_is_let_go(bank: Path, tmp_path: Path) -> None:
     (tmp_path / "long.txt").write_text((TEXT + "\n\n") * 6000)
     arguments = {"to": "conllu", "given": None, "ranges": False, "text": None, "nbest": None}
-    args = Namespace(**arguments, threads=1, confidence=False)
+    args = Namespace(**arguments, threads=1, confidence=False, buffer=False)
     gc.collect()
     gc.disable()
     try:

@@ -217,7 +217,7 @@ def test_a_voted_model_can_be_exported_when_shrunk(toys: Any) -> None:
 
 def test_names_and_labels_cannot_break_the_program(tmp_path: Path) -> None:
     """Names go into docstrings, comments and literals."""
-    labels = ['"""', "'''\\", "`${x}`", "*/ \u2028", "\nimport os", "é\x00"]
+    labels = ['"""', "'''\\", "`${x}`", "*/ \u2028", "\u2028import os", "é\x0b"]
     data = [({'wo"""rd\\': ["a", "b", "c"]}, random.Random(i).choices(labels, k=3)) for i in range(20)]
     tagger = mg.train(data, passes=2, scheme="none")
     sentences = [columns for columns, _ in data]
@@ -225,6 +225,20 @@ def test_names_and_labels_cannot_break_the_program(tmp_path: Path) -> None:
     assert [loaded(mg.export(tagger))["tag"](s) for s in sentences] == expected
     (tmp_path / "m.mjs").write_text(mg.export(tagger, "javascript"))
     assert answers_of_node(tmp_path, [("m.mjs", sentences)]) == [expected]
+
+
+def test_lists_may_have_any_name(tmp_path: Path) -> None:
+    """Also names that objects of JavaScript have already."""
+    names = ("__proto__", "constructor", "toString")
+    for name in names:
+        (tmp_path / name).write_text("b\n")
+    (tmp_path / "t.txt").write_text(
+        "".join(f"list {name} = {name}\nlist({name})(word)[0]\n" for name in names)
+    )
+    tagger = mg.train([(["a", "b", "c"], ["O", "X", "O"])] * 5, features=str(tmp_path / "t.txt"), passes=2)
+    sentences: list[Any] = [{"word": ["b", "a", "c", "b"]}]
+    (tmp_path / "m.mjs").write_text(mg.export(tagger, "javascript"))
+    assert answers_of_node(tmp_path, [("m.mjs", sentences)]) == [labels_by(tagger, sentences)]
 
 
 def test_wrong_input_is_named(toys: Any, tmp_path: Path) -> None:

@@ -38,7 +38,7 @@ COMBINED: dict[str, dict[str, Any]] = {
     "l2": {"l2": 0.01},
     "l1": {"l1": 0.01},
     "l1-cumulative": {"l1_cumulative": 0.01},
-    "dropout": {"dropout": "input:0.2,features:0.8"},
+    "dropout": {"dropout": "input:0.2,hide-features:0.2"},
     "shuffle-average": {"shuffle_average": 3},
     "bpm-init": {"bpm_init": 2},
     "both": {"learner": "arow", "shuffle_average": 2, "bpm_init": 2},

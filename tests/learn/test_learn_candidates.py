@@ -60,7 +60,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "no average": {"average": "none"},
     "shuffle": {"shuffle_average": 3},
     "boosted": {"boost": 3},
-    "dropout": {"dropout": "features:0.8"},
+    "dropout": {"dropout": "hide-features:0.2"},
     "hidden candidates": {"dropout": "input:0.1"},
     "l2": {"l2": 0.001},
     "l1": {"l1_cumulative": 0.001},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from dataclasses import replace
 from itertools import zip_longest
 from typing import Any
 
@@ -102,7 +103,7 @@ def test_shuffle_average_is_the_mean_of_its_members(toys: Toys, learner: str, av
 
 @pytest.mark.parametrize("penalty", ["l1", "l2", "l1_cumulative"])
 def test_members_are_regularised_one_by_one(toys: Toys, penalty: str) -> None:
-    data, options = contradictory(toys), {penalty: 0.02, "dropout": "features:0.8"}
+    data, options = contradictory(toys), {penalty: 0.02, "dropout": "hide-features:0.2"}
     tagger = mg.train(data, passes=2, shuffle_average=2, shuffle_mean="all", **options)
     run = a_run(data, **options)
     members = [named(run, alone(run, member, range(1, 3)).finished()) for member in range(2)]
@@ -237,10 +238,12 @@ def test_progress_counts_all_models_once(toys: Toys) -> None:
         ({"parallel": "split"}, "expected none or mix"),
         ({"dropout": "input"}, "setting 'dropout': found 'input', expected input:P"),
         ({"dropout": "input:1"}, "found 'input:1'"),
-        ({"dropout": "values:1"}, "found 'values:1', expected input:P or values:P"),
-        ({"dropout": "features:0"}, "found 'features:0'"),
+        ({"dropout": "values:1"}, "found 'values:1', expected input:P, values:P or hide-features:P"),
+        ({"dropout": "hide-features:1"}, "found 'hide-features:1'"),
         ({"dropout": "input:0.1,words:0.2"}, "found 'words:0.2'"),
+        ({"dropout": "hide-features:nan"}, "found 'hide-features:nan'"),
         ({"dropout": "features:nan"}, "found 'features:nan'"),
+        ({"dropout": "values:0.1,features:0.8"}, "now hide-features:0.2"),
         ({"dropout": 0.5}, "found '0.5'"),
     ],
 )
@@ -252,8 +255,17 @@ def test_what_does_not_go_together_is_refused(settings: dict[str, Any], message:
 
 
 @pytest.mark.parametrize(
-    "text", ["none", "off", "", "input:0", "features:1", "input:0, values:0, features:1"]
+    "text", ["none", "off", "", "input:0", "hide-features:0", "input:0, values:0, hide-features:0"]
 )
 def test_no_dropout(toys: Toys, text: str) -> None:
     data = contradictory(toys)
     assert_same_arrays(mg.train(data, passes=2, dropout=text), mg.train(data, passes=2))
+
+
+def test_saved_models_keep_the_meaning_of_dropout(toys: Toys) -> None:
+    model = mg.train(toys(20), passes=2, dropout="values:0.1,hide-features:0.25", state=True)
+    old = model.saved.settings | {"dropout": "values:0.1,features:0.75"}
+    before = mg.Model(replace(model.saved, settings=old))
+    assert before.partial_fit(toys(20)).saved.settings["dropout"] == "values:0.1,hide-features:0.25"
+    arrays = [one.partial_fit(toys(20), passes=2).saved.arrays for one in (before, model)]
+    assert all((arrays[0][name] == arrays[1][name]).all() for name in arrays[1])

@@ -19,7 +19,7 @@ from marginalia.learn.learners import LEARNERS
 from marginalia.learn.recipe import make_recipe
 
 OPTION_SETTINGS: dict[str, dict[str, Any]] = {
-    "dropout": {"dropout": "features:0.5"},
+    "dropout": {"dropout": "hide-features:0.5"},
     "partial=on": {"partial": True},
     "l2": {"l2": 0.01},
     "l1": {"l1": 0.01},

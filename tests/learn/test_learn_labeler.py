@@ -59,6 +59,14 @@ def test_marginals_are_those_of_the_model(data: Any) -> None:
         assert all(list(token) == labeler.marginal_labels_ for token in tokens)
 
 
+def test_scores_that_are_no_probabilities_are_not_given_as_such(data: Any) -> None:
+    X, y = data
+    labeler = mg.Labeler(passes=1).fit(X, y)
+    for ask in (labeler.predict_proba, labeler.predict_marginals):
+        with pytest.raises(mg.ModelError, match="gives scores, not probabilities"):
+            ask(X[:1])
+
+
 def test_the_score_is_f1_of_spans_or_accuracy(data: Any) -> None:
     X, y = data
     labeler = mg.Labeler(passes=1).fit(X[:10], y[:10])

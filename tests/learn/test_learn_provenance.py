@@ -22,7 +22,7 @@ LEARNERS: dict[str, dict[str, Any]] = {
     "perceptron, last weights": {"average": "none"},
     "perceptron, voted": {"average": "vote"},
     "perceptron, order 2": {"order": 2},
-    "perceptron, dropout": {"dropout": "input:0.2,features:0.8"},
+    "perceptron, dropout": {"dropout": "input:0.2,hide-features:0.2"},
     "perceptron, class weights": {"class_weights": "X:2,O:0.5"},
     "perceptron, stream": {"stream": True},
     "margin": {"learner": "margin", "C": 2.0},

@@ -52,7 +52,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "no average": {"average": "none"},
     "shuffle": {"shuffle_average": 3},
     "boosted": {"boost": 3},
-    "dropout": {"dropout": "features:0.2"},
+    "dropout": {"dropout": "hide-features:0.8"},
     "hidden columns": {"dropout": "values:0.2"},
     "l2": {"l2": 0.001},
     "l1": {"l1_cumulative": 0.001},

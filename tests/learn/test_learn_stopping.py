@@ -255,7 +255,7 @@ class TestDiagnostics:
             {"bpm_init": 5},
             {"parallel": "mix", "threads": 2},
             {"l2": 0.01},
-            {"dropout": "features:0.9"},
+            {"dropout": "hide-features:0.1"},
             {"class_weights": "X:2"},
             {"learner": "margin"},
         ],

@@ -80,7 +80,7 @@ def las(parser: Any, data: list[mg.Sentence]) -> float:
         {"learner": "margin"},
         {"l2": 0.0001},
         {"average": "vote"},
-        {"dropout": "features:0.9"},
+        {"dropout": "hide-features:0.1"},
         {"cutoff": 2},
         {"boost": 2},
         {"parallel": "mix", "threads": 2},

@@ -95,7 +95,7 @@ def test_joint_tags(folder: Path) -> None:
         {"l2": 1e-4},
         {"l1_cumulative": 1e-4},
         {"dropout": "input:0.1"},
-        {"dropout": "features:0.1"},
+        {"dropout": "hide-features:0.9"},
         {"shuffle_average": 2},
         {"average": "vote"},
         {"boost": 2},

@@ -98,6 +98,9 @@ def test_the_page_works_in_a_browser(address: str, chromium: Any, tmp_path: Path
     assert "<script" not in downloaded(page, "html")
     if width < 600:
         page.keyboard.press("Escape")
+    page.locator('[data-layout="beside"]').click()
+    assert page.locator("#text del").count() >= 1
+    assert page.locator("#text ins").count() <= page.locator("#text del").count() + 1
     page.locator("#undo").click()
     page.wait_for_selector("#text .s.changed", state="detached")
     page.locator('[data-layout="plain"]').click()

@@ -67,11 +67,15 @@ def reader(level: str | None, language: str | None, profile: Reader | None) -> P
 
 def analyse_source(source: SourceText, profile: Profile, *, offers: bool = False) -> Analysis:
     """The analysis of a text in blocks."""
+    from marginalia.assist.readability.scoring import formulas_of
+
     helper = assistant_for(source, profile)
     helper.read(block.text for block in source.blocks)
     sentences: list[SentenceReport] = []
+    every: list[ParsedSentence] = []
     for number, block in enumerate(source.blocks):
         for report, parsed in helper.reports(block.text, number):
+            every.append(parsed)
             wanted = offers and report.band > 1
             sentences.append(replace(report, offers=helper.offers(parsed)) if wanted else report)
     blocks = tuple({"kind": block.kind, "text": block.text} for block in source.blocks)
@@ -83,7 +87,7 @@ def analyse_source(source: SourceText, profile: Profile, *, offers: bool = False
         total,
         blocks,
         tuple(sentences),
-        {},
+        formulas_of(every, helper.language),
         versions(helper.language, profile),
     )
 

@@ -113,7 +113,8 @@ class Offer(Plain):
 
 @dataclass(frozen=True)
 class Analysis(Plain):
-    """A text as a reader finds it. `versions` name everything that scores depend on."""
+    """A text as a reader finds it. `difficulty` is the mean of its sentences', `scores` are those of formulas
+    by their names; `versions` name everything that scores depend on."""
 
     name: str
     language: str

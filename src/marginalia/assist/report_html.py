@@ -51,10 +51,12 @@ def _key() -> Iterator[str]:
 
 def _text(analysis: Analysis, number: int) -> Iterator[str]:
     yield f'<section lang="{analysis.language}"><h2 lang="en">{xml_text(headline(analysis))}</h2>'
+    by_block: dict[int, list[tuple[int, SentenceReport]]] = {}
+    for i, sentence in enumerate(analysis.sentences):
+        by_block.setdefault(sentence.block, []).append((i, sentence))
     for index, block in enumerate(analysis.blocks):
         tag = block["kind"] if block["kind"] in ("li",) else "h3" if block["kind"][0] == "h" else "p"
-        own = [(i, one) for i, one in enumerate(analysis.sentences) if one.block == index]
-        yield f'<{tag} class="text">{_shaded(block["text"], own, number)}</{tag}>'
+        yield f'<{tag} class="text">{_shaded(block["text"], by_block.get(index, ()), number)}</{tag}>'
     for i, sentence in enumerate(analysis.sentences):
         if sentence.band > 1:
             yield from _sentence(sentence, f"s{number}-{i}")

@@ -41,6 +41,7 @@ VERBS = (
     "models",
     "assist",
     "paraphrase",
+    "readability",
     "check",
     "doctor",
     "demo",
@@ -110,6 +111,8 @@ def build_parser(names: Sequence[str] = VERBS) -> argparse.ArgumentParser:
 def _guarded(words: Sequence[str], debug: bool) -> int:
     """The verb's exit code; what goes wrong becomes a message and a code."""
     try:
+        if any("\0" in word for word in words):
+            raise UsageError("found a NUL byte in the command line.")
         arguments = parse_arguments(words)  # which loads the verb: Ctrl-C may come then, too
         code: int = arguments.run(arguments)
         sys.stdout.flush()

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from marginalia.cli.reading import READER_OPTIONS
+from marginalia.config import MOST_THREADS
 from marginalia.errors import SettingsError
 
 OK, FAILED, USAGE, DEFECT, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 70, 130, 141  # exit codes
@@ -124,7 +125,9 @@ def add_reading(parser: argparse.ArgumentParser, fallback: str, *, unlabelled: b
 
 def add_threads(parser: argparse.ArgumentParser, help: str, default: str = "1") -> None:
     """`--threads`, 1 by default."""
-    parser.add_argument("--threads", metavar="N", type=at_least_one, help=f"{help} (default: {default})")
+    parser.add_argument(
+        "--threads", metavar="N", type=whole_number(1, MOST_THREADS), help=f"{help} (default: {default})"
+    )
 
 
 def whole_number(low: int, high: int) -> Callable[[str], int]:

@@ -71,7 +71,7 @@ def add_parser(verbs: Verbs) -> None:
         metavar="N",
         type=natural,
         default=0,
-        help="rounds for a 95%% interval of F1 (default: none)",
+        help="rounds for a 95%% interval of F1, up to 100,000 (default: none)",
     )
     parser.add_argument(
         "--reliability", action="store_true", help="MODEL: can its probabilities be trusted? ECE, Brier, bins"

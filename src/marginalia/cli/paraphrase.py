@@ -8,6 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from marginalia.cli.arguments import OK, UsageError, Verbs, verb_parser
+from marginalia.cli.paraphrase_counts import count_texts, use_counts
 from marginalia.cli.reading import must_exist
 
 if TYPE_CHECKING:
@@ -26,6 +27,9 @@ _EXAMPLES = """\
   marginalia paraphrase --try my.rules --text "It was a Honda that John sold."
   marginalia paraphrase --explain by-passive --rules my.rules
   marginalia paraphrase --try en --text "The cat was chased by the dog."
+  marginalia paraphrase --new "I know the reason why he left." "I know why he left."
+  marginalia paraphrase --learn pairs.tsv --least 3 > candidates.rules
+  marginalia paraphrase --count story.txt -o my.counts
 """
 
 
@@ -38,9 +42,33 @@ def add_parser(verbs: Verbs) -> None:
         "--try", metavar="RULES", nargs="+", dest="try_", help="paraphrase --text by these rules"
     )
     what.add_argument("--explain", metavar="RULE", help="show a rule of --rules as text, trees and operators")
+    what.add_argument(
+        "--new",
+        metavar=("BEFORE", "AFTER"),
+        nargs=2,
+        help="propose a rule from a sentence and its paraphrase",
+    )
+    what.add_argument("--learn", metavar="PAIRS", help="propose rules from pairs: sentence, tab, paraphrase")
+    what.add_argument(
+        "--count", metavar="TEXT", nargs="+", help="count what verbs of English texts stand with"
+    )
+    parser.add_argument("-o", "--output", metavar="FILE", help="where the counts of --count go")
     parser.add_argument("--text", metavar="TEXT", help="of --try; - is standard input")
     parser.add_argument(
+        "--with-counts", metavar="COUNTS", nargs="+", help="check results of --try, with counts of your own"
+    )
+    parser.add_argument(
         "--rules", metavar="RULES", nargs="+", default=["en"], help="of --explain (default: en)"
+    )
+    parser.add_argument(
+        "--language", choices=LANGUAGES, default="en", help="of --new and --learn (default: en)"
+    )
+    parser.add_argument(
+        "--least",
+        type=int,
+        default=1,
+        metavar="N",
+        help="pairs that must propose a rule of --learn (default: 1)",
     )
     parser.add_argument("--json", action="store_true", help="one JSON object instead of text")
     parser.set_defaults(run=run)
@@ -50,6 +78,10 @@ def run(args: argparse.Namespace) -> int:
     """The verb."""
     if args.check:
         return check(args)
+    if args.new or args.learn:
+        return propose_rules(args)
+    if args.count:
+        return count_texts(args)
     return explain(args) if args.explain else try_rules(args)
 
 
@@ -118,6 +150,7 @@ def explain(args: argparse.Namespace) -> int:
 
 def try_rules(args: argparse.Namespace) -> int:
     """`--try`."""
+    from marginalia.assist.checks import check as check_paraphrase
     from marginalia.assist.trees import Tree
 
     if args.text is None:
@@ -127,8 +160,10 @@ def try_rules(args: argparse.Namespace) -> int:
     rules = _rules(args.try_, pipelines)
     language = rules.files[0].language if rules.files else "en"
     pipeline: Pipeline = pipelines(language)
+    judge = check_paraphrase if args.with_counts else None
+    use_counts(args.with_counts or ())
     found = [
-        (sentence.text, rules.paraphrases(Tree.of(sentence, language)))
+        (sentence.text, rules.paraphrases(Tree.of(sentence, language), check=judge))
         for sentence in pipeline.parse(text).sentences
     ]
     if args.json:
@@ -140,6 +175,30 @@ def try_rules(args: argparse.Namespace) -> int:
         for one in given or ():
             print(f"  {one.text}")
             print(f"      {' + '.join(step.rule for step in one.steps)}: {one.steps[-1].why}")
+            for result in one.steps[-1].checks:
+                if result.reason:
+                    print(f"      {result.name}, {result.action}: {result.reason}")
         if not given:
             print("  no rule fires")
     return OK
+
+
+def propose_rules(args: argparse.Namespace) -> int:
+    """`--new` and `--learn`: a file of rules for a person to accept."""
+    from marginalia.assist.paraphrase.learning import learn, read_pairs
+
+    if args.least < 1:
+        raise UsageError(f"--least: found {args.least}, expected 1 or more.")
+    if args.learn:
+        must_exist([args.learn])
+    pairs = read_pairs(args.learn) if args.learn else [(args.new[0], args.new[1])]
+    candidates = learn(pairs, _pipelines()(args.language), args.language, args.least)
+    if args.json:
+        print(json.dumps({"candidates": [one.to_dict() for one in candidates]}, ensure_ascii=False))
+    elif candidates:
+        print(f"language {args.language}")
+        for number, one in enumerate(candidates, 1):
+            print(f"\n{one.to_text(f'learned-{number}' if args.learn else 'new')}", end="")
+    else:
+        print("no rule found: the sentences differ in too much for one rule, or not at all", file=sys.stderr)
+    return OK if candidates else FAILED

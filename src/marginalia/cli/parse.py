@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import io
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from marginalia.cli.arguments import UsageError, Verbs, add_threads, added_to, at_least_one, verb_parser
@@ -31,7 +32,7 @@ _EXAMPLES = """\
   marginalia parse en.mg story.txt -o story.conllu
   marginalia parse en.mg test.conllu --given tokens,tags -o parsed.conllu
   marginalia parse en --text "She said that the house they bought was old." --to tree
-  zcat news.txt.gz | marginalia parse en.mg --threads 2 | gzip > news.conllu.gz
+  zcat news.txt.gz | marginalia parse en.mg --buffer --threads 2 | gzip > news.conllu.gz
 """
 
 
@@ -55,6 +56,11 @@ def add_parser(verbs: Verbs) -> None:
         action="store_true",
         help="how probable tags and arcs are, in MISC (needs a model that marginalia calibrate made)",
     )
+    parser.add_argument(
+        "--buffer",
+        action="store_true",
+        help="from a pipe: much at a time, which is faster in all (default: a paragraph or sentence at once)",
+    )
     add_threads(parser, "threads; the output does not depend on them")
     parser.set_defaults(run=run, take=added_to("input"))
 
@@ -72,6 +78,8 @@ def run(args: argparse.Namespace) -> int:
         for piece in pieces(args, pipeline, inputs):
             with uninterrupted():
                 target.write(piece.encode())
+                if args.output == STDIN:
+                    target.flush()
     return 0
 
 
@@ -123,13 +131,16 @@ def _placed(document: Any) -> list[ParsedSentence]:
 
 def _documents(args: argparse.Namespace, pipeline: Pipeline, inputs: Iterable[str]) -> Iterator[Any]:
     """Documents, or parts of large ones, in their order."""
+    from marginalia.corpus.raw_text import PART
+
     threads = args.threads or 1
     sources: Iterable[Any] = inputs if args.text is None else [io.StringIO(args.text)]
     for source in sources:
         if args.given:
             found: Iterator[Document] = _given(pipeline, source, args, threads)
         else:
-            found = pipeline.parse_parts(source, threads, confidence=args.confidence)
+            part = 0 if _at_once(source, args) else PART
+            found = pipeline.parse_parts(source, threads, part, confidence=args.confidence)
         for document in found:
             yield from _ranked(document, args.nbest) if args.nbest else [document]
 
@@ -142,13 +153,23 @@ def _given(pipeline: Pipeline, source: Any, args: argparse.Namespace, threads: i
     batch: list[ParsedSentence] = []
     given = [name.strip() for name in args.given.split(",")]
     sentences = iterate_conllu(source, strict="trees" in given)
-    for sentence in pipeline.annotate(sentences, given, threads, confidence=args.confidence):
+    at_once = _at_once(source, args)
+    groups = ([one] for one in sentences) if at_once else [sentences]
+    annotated = (pipeline.annotate(group, given, threads, confidence=args.confidence) for group in groups)
+    for sentence in chain.from_iterable(annotated):
         batch.append(sentence)
-        if len(batch) == 100:
+        if at_once or len(batch) == 100:
             yield ParsedDocument(batch, "", pipeline)
             batch = []
     if batch:
         yield ParsedDocument(batch, "", pipeline)
+
+
+def _at_once(source: Any, args: argparse.Namespace) -> bool:
+    """Whether somebody may wait for each answer."""
+    from marginalia.corpus.streams import is_piped
+
+    return not args.buffer and is_piped(source)
 
 
 def _ranked(document: Any, k: int) -> Iterator[Document]:

@@ -16,7 +16,7 @@ from marginalia.cli.reading import (
     given_options,
     reader_arguments,
 )
-from marginalia.config import read_toml, suggestion
+from marginalia.config import MOST_THREADS, read_toml, suggestion
 from marginalia.errors import SettingsError
 
 _TEXTS = (
@@ -125,7 +125,8 @@ def _fits(name: str, value: object) -> bool:
     if name in _PROBABILITIES:
         return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1
     if name in _NUMBERS:
-        return isinstance(value, int) and not isinstance(value, bool) and value >= (name == "threads")
+        most = MOST_THREADS if name == "threads" else 2**63 - 1
+        return type(value) is int and (name == "threads") <= value <= most
     return isinstance(value, str)
 
 
@@ -137,7 +138,7 @@ def _expected(name: str) -> str:
     if name in _PROBABILITIES:
         return "a number from 0 to 1"
     if name in _NUMBERS:
-        return "a whole number"
+        return f"a whole number from 1 to {MOST_THREADS}" if name == "threads" else "a whole number"
     return "a table" if name in _TABLES else "a text"
 
 
@@ -204,7 +205,8 @@ def _plan(values: Mapping[str, Any]) -> Plan:
     from marginalia.kinds import kind_of
     from marginalia.learn.recipe import TASKS
 
-    task = TASKS.get(values.get("task", ""))  # an unknown one is reported with all others
+    named = values["task"].lower() if "task" in values else None  # case does not matter
+    task = TASKS.get(named or "")  # an unknown one is reported with all others
     format, options = values.get("format"), given_options(values)
     if task is not None:
         format, options = task.reading(values["train"][0], format, options)
@@ -218,7 +220,7 @@ def _plan(values: Mapping[str, Any]) -> Plan:
         train=values["train"],
         dev=values.get("dev", []),
         output=values["output"],
-        task=values.get("task"),
+        task=named,
         columns=values.get("columns"),
         label=values.get("label") or (task.label if task else None),
         format=format,

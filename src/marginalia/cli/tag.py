@@ -56,7 +56,7 @@ break the fewest, and standard error says which (docs/constraints.md)."""
 
 _EXAMPLES = """\
   marginalia tag model.mg input.txt -o output.txt
-  zcat big.txt.gz | marginalia tag model.mg --threads 2 | gzip > big.tagged.gz
+  zcat big.txt.gz | marginalia tag model.mg --buffer --threads 2 | gzip > big.tagged.gz
   marginalia tag model.mg input.txt --confidence --nbest 5 --constrain "at most 1 TITLE"
   marginalia tag model.mg half-labelled.txt --given label --dictionary names.tsv
 """
@@ -96,6 +96,11 @@ def add_parser(verbs: Verbs) -> None:
         choices=("segmented", "kytea", "jsonl", "conllu"),
         help="write words of text without blanks in this format (default: as the input)",
     )
+    parser.add_argument(
+        "--buffer",
+        action="store_true",
+        help="from a pipe: many lines at a time, which is faster in all (default: an answer to each at once)",
+    )
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress on standard error")
     parser.set_defaults(run=run, take=taken_as("input", STDIN))
 
@@ -121,7 +126,19 @@ def run(args: argparse.Namespace) -> int:
         # Someone may wait for what is done: a document, if they come one after the other.
         after_batch = target.flush if args.output == STDIN else draw
         threads = args.threads or 1
-        tag(tagger, source, layout, target, threads, after_batch, wanted, constrained, written)
+        at_once = not args.buffer
+        tag(
+            tagger,
+            source,
+            layout,
+            target,
+            threads,
+            after_batch,
+            wanted,
+            constrained,
+            written,
+            at_once=at_once,
+        )
     constrained.report()
     return 0
 
@@ -180,15 +197,19 @@ def tag(
     wanted: Wanted | None = None,
     constrained: ConstrainedTagging | None = None,
     written: Layout | None = None,
+    *,
+    at_once: bool = False,
 ) -> None:
-    """Label all of a source, batch after batch; `written`: the layout of the output, if it is another one."""
+    """Label all of a source, batch after batch; `written`: the layout of the output, if it is another one.
+    `at_once`: what comes from a pipe is answered line by line."""
     from marginalia.corpus.batches import read_batches
     from marginalia.kinds import kind_of
     from marginalia.kinds.labelled import named
 
     wanted, saved = wanted or Wanted(), tagger.saved
     writer = kind_of(saved.structure).writer(target, written or layout, tagger, wanted.min_confidence)
-    batches = (named(batch, tagger) for batch in read_batches(source, layout, block_bytes=BLOCK_BYTES))
+    found = read_batches(source, layout, block_bytes=BLOCK_BYTES, at_once=at_once)
+    batches = (named(batch, tagger) for batch in found)
     count = constrained.count if constrained is not None else lambda *counted: None
     for batch, answer in _answers(tagger, batches, threads, wanted, constrained):
         with uninterrupted():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
@@ -50,25 +51,32 @@ class Batch:
 
 
 def read_batches(
-    source: Source, layout: Layout, *, need: Sequence[str] = (), block_bytes: int = 1 << 20
+    source: Source,
+    layout: Layout,
+    *,
+    need: Sequence[str] = (),
+    block_bytes: int = 1 << 20,
+    at_once: bool = False,
 ) -> Iterator[Batch]:
-    """The sentences of a file. The label column may be missing unless it is among those in `need`."""
+    """The sentences of a file. The label column may be missing unless it is among those in `need`. `at_once`:
+    from a pipe, each comes as soon as it is there, which takes longer in all."""
+    at_once = at_once and is_piped(source)
     if layout.items:
         from .items import read_items
 
-        yield from read_items(source, layout, labelled=bool(need))
+        yield from read_items(source, layout, labelled=bool(need), at_once=at_once)
         return
     if layout.format == CANDIDATES:
         from .candidates import read_candidates
 
-        yield from read_candidates(source, labelled=bool(need), partial=layout.partial)
+        yield from read_candidates(source, labelled=bool(need), partial=layout.partial, at_once=at_once)
         return
     if layout.format == "conll":
-        for block in read_blocks(
-            source, block_bytes=block_bytes, whole_documents=layout.ends_with_documents, **layout.options
-        ):
-            if block.table.tokens or not need:
-                yield Batch(_named(block, layout))
+        options: dict[str, Any] = {"block_bytes": block_bytes, "whole_documents": layout.ends_with_documents}
+        with nullcontext() if need else _hinting():
+            for block in read_blocks(source, **options, **layout.options):
+                if block.table.tokens or not need:
+                    yield Batch(_named(block, layout))
         return
     if layout.format == "crfsuite":
         yield from _items(source, bool(need), block_bytes)
@@ -78,7 +86,7 @@ def read_batches(
         return
     wanted = tuple(dict.fromkeys([*layout.columns, *need]))
     sentences = _records(source, layout, wanted, bool(need))
-    size = 1 if layout.ends_with_documents and is_piped(source) else _SENTENCES
+    size = 1 if at_once or (layout.ends_with_documents and is_piped(source)) else _SENTENCES
     for listed in in_groups(sentences, size, layout.ends_with_documents):
         present = tuple(name for name in wanted if name in listed[0].columns or name in need)
         yield Batch(pack(listed, present, name_of(source)), listed)
@@ -126,6 +134,18 @@ def _named(block: Block, layout: Layout) -> Block:
     if len(without) < len(names):
         message += f", or {len(without)} without '{layout.label}'"
     raise DataError(message, file=block.file, line=block.line)
+
+
+@contextmanager
+def _hinting() -> Iterator[None]:
+    """What to do if text that is no columns was given to a model of columns."""
+    try:
+        yield
+    except DataError as error:
+        if "columns, expected" not in error.message:
+            raise
+        message = f"{error.message} (raw text, a sentence a line, is read with --format plain)"
+        raise DataError(message, file=error.file, line=error.line, column=error.column) from None
 
 
 def _records(source: Source, layout: Layout, wanted: tuple[str, ...], labelled: bool) -> Iterator[Sentence]:

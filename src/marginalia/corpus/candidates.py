@@ -49,10 +49,13 @@ def candidate_layout(partial: bool = False, label: str | None = None) -> Layout:
     return Layout(CANDIDATES, COLUMNS, RIGHT, partial=partial)
 
 
-def read_candidates(source: Source, *, labelled: bool, partial: bool = False) -> Iterator[ItemBatch]:
-    """The items of a file in batches. With `labelled`, it must be known which candidates are right."""
+def read_candidates(
+    source: Source, *, labelled: bool, partial: bool = False, at_once: bool = False
+) -> Iterator[ItemBatch]:
+    """The items of a file in batches, or `at_once`, one by one. With `labelled`, it must be known which
+    candidates are right."""
     file, records, tail = name_of(source), json_objects(source), ""
-    while listed := list(islice(records, _ITEMS)):
+    while listed := list(islice(records, 1 if at_once else _ITEMS)):
         if not listed[-1].raw:  # blank lines at the end
             tail = listed.pop().before
         if listed or tail:

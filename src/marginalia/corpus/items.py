@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from .._core import from_columns, parse_items
 from ..errors import DataError, SettingsError
 from .batches import Batch, Layout
-from .blocks import ATTRIBUTES, Block, column_names
+from .blocks import ATTRIBUTES, Block, column_names, line_chunks
 from .partial import UNKNOWN, spelled
 from .streams import Source, name_of, open_source, read_lines
 
@@ -139,25 +139,26 @@ def fields_of(records: Iterable[Mapping[str, Any]]) -> list[str]:
     return [name for name, plain in found.items() if plain]
 
 
-def read_items(source: Source, layout: Layout, *, labelled: bool = False) -> Iterator[ItemBatch]:
-    """The items of a file in batches. With `labelled`, every item must have a class."""
+def read_items(
+    source: Source, layout: Layout, *, labelled: bool = False, at_once: bool = False
+) -> Iterator[ItemBatch]:
+    """The items of a file in batches, or `at_once`, one by one. With `labelled`, each must have a class."""
     if layout.format == "crfsuite":
         yield from _item_lines(source, layout.label, labelled)
         return
     file, records = name_of(source), _records(source, layout)
-    head = tail = ""
+    head = ""
     if _has_header(layout):
         first = next(records)
         head, layout = first.before + first.raw, _with_header(layout, first, file)
-    listed = list(islice(records, ITEMS))
-    _check_given(listed, layout, file)
-    while listed:
-        following = list(islice(records, ITEMS))
-        if not listed[-1].raw:  # blank lines at the end
-            tail = listed.pop().before
+    first_batch = True
+    while listed := list(islice(records, 1 if at_once else ITEMS)):
+        if first_batch:
+            _check_given(listed, layout, file)
+        tail = "" if listed[-1].raw else listed.pop().before  # blank lines at the end
         if listed or tail or head:
             yield ItemBatch(pack_items(listed, layout, labelled, file), None, listed, head, tail)
-        listed, head = following, ""
+        first_batch, head = False, ""
     if head:
         yield ItemBatch(pack_items([], layout, labelled, file), None, [], head)
 
@@ -386,9 +387,9 @@ def _item_lines(source: Source, label: str, labelled: bool) -> Iterator[ItemBatc
     """Item lines, about a megabyte at a time."""
     file, line = name_of(source), 1
     with open_source(source) as stream:
-        while lines := stream.readlines(_BYTES):
+        for text in line_chunks(stream, _BYTES):
             try:
-                table = parse_items(b"".join(lines), first_line=line)
+                table = parse_items(text, first_line=line)
             except ValueError as error:
                 message, at, column = (*error.args, None, None)[:3]
                 raise DataError(message, file=file, line=at, column=column) from None
@@ -396,7 +397,7 @@ def _item_lines(source: Source, label: str, labelled: bool) -> Iterator[ItemBatc
             if labelled:
                 _check_labelled(block, label)
             yield ItemBatch(block)
-            line += len(lines)
+            line += text.count(b"\n")
 
 
 def _check_labelled(block: Block, label: str) -> None:

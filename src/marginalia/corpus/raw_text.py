@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 from ..errors import DataError
-from .streams import Source, name_of, open_source
+from .streams import Source, is_piped, name_of, open_source
 
 PART = 1 << 15  # characters that are read at once
 _LONGEST = 1 << 18  # characters of a paragraph: a longer one is cut, at white space if there is any
@@ -35,6 +35,19 @@ def read_text(source: Source, part: int = PART) -> Iterator[str]:
     return cut_text(_decoded(source, part), part)
 
 
+def read_paragraphs(source: Source) -> Iterator[str]:
+    """The same from a pipe: what is there, up to the last empty line."""
+    pending = ""
+    for block in _decoded(source, PART):
+        pending += block
+        if (cut := _last_break(pending, len(pending))) or len(pending) > _LONGEST:
+            cut = cut or _cut(pending)
+            yield pending[:cut]
+            pending = pending[cut:]
+    if pending:
+        yield pending
+
+
 def cut_text(blocks: Iterable[str], part: int = PART) -> Iterator[str]:
     """The same of a text in memory, in blocks."""
     pending = ""
@@ -42,7 +55,7 @@ def cut_text(blocks: Iterable[str], part: int = PART) -> Iterator[str]:
         pending += block
         if len(pending) < part:
             continue
-        cut = _last_break(pending) or (_cut(pending) if len(pending) > _LONGEST else 0)
+        cut = _last_break(pending, len(pending) - 1) or (_cut(pending) if len(pending) > _LONGEST else 0)
         if cut:
             yield pending[:cut]
             pending = pending[cut:]
@@ -72,9 +85,9 @@ def _place(text: str, at: int) -> dict[str, int]:
     return {"line": text.count("\n", 0, at) + 1, "column": at - text.rfind("\n", 0, at)}
 
 
-def _last_break(text: str) -> int:
-    """Behind the last empty line that has text behind it; 0 if there is none."""
-    ends = [m.end() for m in _WHITE.finditer(text) if m[0].count("\n") > 1 and m.end() < len(text)]
+def _last_break(text: str, end: int) -> int:
+    """Behind the last empty line that ends there or before, and has text before it; 0 if there is none."""
+    ends = [m.end() for m in _WHITE.finditer(text) if m[0].count("\n") > 1 and m.end() <= end]
     return ends[-1] if ends and _TEXT.search(text, 0, ends[-1]) else 0
 
 
@@ -88,8 +101,9 @@ def _decoded(source: Source, size: int) -> Iterator[str]:
     decoder, file = codecs.getincrementaldecoder("utf-8")(), name_of(source)
     line, first = 1, True
     with open_source(source, lines=False) as stream:
+        read = getattr(stream, "read1", stream.read) if is_piped(stream) else stream.read
         while True:
-            raw = stream.read(size)
+            raw = read(size)
             try:
                 text = decoder.decode(raw, not raw)
             except UnicodeDecodeError as error:

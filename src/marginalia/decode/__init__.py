@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from marginalia.decode.reranker import Candidate, Reranker
     from marginalia.decode.segments import SegmentDecoder
     from marginalia.decode.tagged import Tagged
+    from marginalia.decode.tagged_text import TaggedText
     from marginalia.decode.tagger import Tagger
 
 _HOMES = {
@@ -43,6 +44,7 @@ _HOMES = {
     "reranker": "Candidate Reranker",
     "segments": "SegmentDecoder",
     "tagged": "Tagged",
+    "tagged_text": "TaggedText",
     "tagger": "Tagger",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
@@ -67,6 +69,7 @@ __all__ = [
     "SegmentDecoder",
     "Side",
     "Tagged",
+    "TaggedText",
     "Tagger",
     "Term",
     "TrainedModel",

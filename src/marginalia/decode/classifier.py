@@ -15,6 +15,7 @@ from marginalia.corpus.item_objects import pack_objects
 from marginalia.decode.answering import LabelModel
 from marginalia.decode.confidence import NO_TAG
 from marginalia.decode.constraints import Constraints, ConstraintsLike
+from marginalia.decode.plain_data import PlainData
 
 if TYPE_CHECKING:
     from marginalia.decode.explaining_batches import Explainer
@@ -25,7 +26,7 @@ _SHOWN = 40  # characters of an item that stand for all of it
 
 
 @dataclass(frozen=True)
-class Classified:
+class Classified(PlainData):
     """An item's class, None if the model abstains from `abstained`; how probable it is, if that was asked
     for; the constraints that it breaks, because no class meets all of them."""
 

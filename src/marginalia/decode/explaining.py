@@ -26,6 +26,8 @@ from marginalia.model import SavedModel
 from marginalia.model.global_part import PREFIX
 from marginalia.model.provenance import Citation, Provenance
 
+MOST_TOKENS = 10_000
+"""Of a sentence that is explained; people read no more."""
 Ids = npt.NDArray[np.int32]
 
 
@@ -60,9 +62,10 @@ class Explaining:
         block, decoder = batch.block, self._decoder
         starts = block.table.sentence_starts.tolist()
         for s, (first, last) in enumerate(pairwise(starts)):
-            if first == last:
+            if not 0 < last - first <= MOST_TOKENS:
                 with block.naming_errors(s):
-                    raise DataError("found no tokens, expected at least one")
+                    found = f"{last - first:,}" if last > first else "no"
+                    raise DataError(f"found {found} tokens to explain, expected 1 to {MOST_TOKENS:,}")
         free = decoder.best(block)
         constrained = None
         if self._model_constraints is not None:

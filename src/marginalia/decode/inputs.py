@@ -20,7 +20,9 @@ def record_of(sentence: Input, needed: Sequence[str], explicit: bool, number: in
     if isinstance(sentence, Sentence):
         return sentence
     if isinstance(sentence, str):
-        raise DataError("found a string, expected a list of tokens (or a mapping of columns)")
+        raise DataError(
+            "found a string, expected a list of tokens (or a mapping of columns); tag_text takes raw text"
+        )
     columns = sentence if isinstance(sentence, Mapping) else {needed[0]: sentence}
     if any(is_attributes(columns.get(name, ())) for name in needed):
         raise DataError(f"found attributes of tokens, but this model reads the columns {', '.join(needed)}")

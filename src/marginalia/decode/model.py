@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 from marginalia.corpus.blocks import ATTRIBUTES, Block, pack
@@ -44,7 +45,7 @@ class TrainedModel:
         """The labels it gives, as users see them."""
         return self.saved.labels
 
-    @property
+    @cached_property
     def feature_columns(self) -> tuple[str, ...]:
         """The columns that an input must have."""
         if self.saved.program.explicit:

@@ -18,6 +18,7 @@ from marginalia.decode.answering import check_k
 from marginalia.decode.confidence import needed_temperature
 from marginalia.decode.inputs import Input
 from marginalia.decode.model import TrainedModel
+from marginalia.decode.plain_data import PlainData
 from marginalia.decode.shares import beam_shares, share_map_of
 from marginalia.decode.threads import in_order
 from marginalia.decode.tree_explaining import ArcExplanation, explained
@@ -33,7 +34,7 @@ _SENTENCES = 500  # of a batch
 
 
 @dataclass(frozen=True)
-class Parsed:
+class Parsed(PlainData):
     """A sentence with its tree: for each token the number of its head (from 1 on; 0 is the root) and the
     label of that arc. If it was asked for: the score of the tree, how probable it is, and how probable each
     arc."""

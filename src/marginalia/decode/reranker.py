@@ -16,6 +16,7 @@ from marginalia.decode.answering import LabelModel, check_k
 from marginalia.decode.candidates import CandidateDecoder
 from marginalia.decode.confidence import needed_temperature
 from marginalia.decode.explanation import Explanation, Reason
+from marginalia.decode.plain_data import PlainData
 from marginalia.decode.threads import in_order
 from marginalia.errors import DataError, SettingsError
 
@@ -27,7 +28,7 @@ _SHOWN = 60  # characters of a candidate that stand for all of it
 
 
 @dataclass(frozen=True)
-class Candidate:
+class Candidate(PlainData):
     """A candidate that was ranked: its number in the list that was given (from 1 on), the model's score, how
     probable it is, if that is known, and the dictionary that it was given as."""
 

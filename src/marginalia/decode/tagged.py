@@ -18,6 +18,7 @@ from marginalia.corpus.blocks import Block
 from marginalia.corpus.records import Span
 from marginalia.corpus.schemes import convert, labels_of_type, spans_of, validate
 from marginalia.corpus.translation import Translation
+from marginalia.decode.plain_data import PlainData
 from marginalia.errors import DataError
 from marginalia.model import SavedModel
 
@@ -25,7 +26,7 @@ Ids = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True)
-class Tagged:
+class Tagged(PlainData):
     """A labelled sentence: its tokens (or their attributes, as they were given), a label for each, and the
     spans they spell (if they spell spans).
 
@@ -55,6 +56,11 @@ class Tagged:
 
     def __iter__(self) -> Iterator[tuple[Any, str]]:
         return iter(zip(self.tokens, self.labels, strict=True))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data: what is known, and the spans."""
+        spans = {"spans": [span._asdict() for span in self.spans]} if self.scheme else {}
+        return super().to_dict() | spans
 
 
 def tagged(

@@ -13,15 +13,18 @@ import numpy as np
 
 from marginalia.corpus.batches import Batch
 from marginalia.corpus.blocks import pack
+from marginalia.corpus.raw_text import check_text
 from marginalia.decode.answering import Ids, LabelModel, check_k
 from marginalia.decode.confidence import needed_temperature
 from marginalia.decode.constraints import Constraint, Constraints, ConstraintsLike
 from marginalia.decode.inputs import Input
 from marginalia.decode.listed import SENTENCES, batches_of
 from marginalia.decode.tagged import Tagged, ranked_sentences, tagged
+from marginalia.errors import DataError
 
 if TYPE_CHECKING:
     from marginalia.decode.explanation import Explanation
+    from marginalia.decode.tagged_text import TaggedText
 
 _EXPLAINED = 100  # sentences of a batch of explanations, which are long
 
@@ -75,6 +78,30 @@ class Tagger(LabelModel):
         for batch, answer in answers:
             found += tagged(tokens.popleft(), batch.block, answer, names, self.saved.scheme)
         return found
+
+    def tag_text(
+        self,
+        text: str,
+        *,
+        tokenizer: str | None = None,
+        confidence: bool = False,
+        min_confidence: float | None = None,
+    ) -> TaggedText:
+        """Label a raw text, each of its lines as a sentence: tokens and spans with their places in the text.
+
+        `tokenizer` cuts it (whitespace, words, characters, fields); by default as the training text was cut.
+        `confidence` and `min_confidence` are those of `tag`.
+        """
+        from marginalia.decode.tagged_text import check_text_only, cut_lines, tagged_text, text_tokenizer
+
+        if not isinstance(text, str):
+            raise DataError(f"found {type(text).__name__}, expected a text; tag takes tokens")
+        check_text_only(self.feature_columns, self.saved.program.explicit)
+        check_text(text)
+        lines = cut_lines(text, tokenizer or text_tokenizer(self.saved))
+        sentences = [[text[start:end] for start, end in offsets] for offsets in lines]
+        found = self.tag_all(sentences, confidence=confidence, min_confidence=min_confidence)
+        return tagged_text(text, lines, found)
 
     def nbest_all(
         self,

@@ -120,7 +120,8 @@ def _javascript_value(value: Any) -> str:
     if isinstance(value, str) and len(value) > _LONG and _is_base64(value):
         return "`\n" + "\n".join(wrap(value, _LONG)) + "\n`"
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{json.dumps(k)}: {_javascript_value(v)}" for k, v in value.items()) + "}"
+        # In brackets, because a plain "__proto__": would be no key.
+        return "{" + ", ".join(f"[{json.dumps(k)}]: {_javascript_value(v)}" for k, v in value.items()) + "}"
     return json.dumps(value)
 
 

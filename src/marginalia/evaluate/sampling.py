@@ -18,6 +18,8 @@ from marginalia.evaluate.tally import CORRECT, GOLD, PREDICTED
 
 Floats = npt.NDArray[np.float64]
 
+MOST_ROUNDS = 100_000
+"""More tell nothing that these do not."""
 # The most numbers held at once: rounds are drawn in chunks below this.
 _CELLS = 1 << 20
 
@@ -74,5 +76,5 @@ def _chunks(rounds: int, width: int) -> Iterator[int]:
 
 
 def _check(rounds: int, name: str) -> None:
-    if rounds < 1:
-        raise SettingsError(f"{name}: {rounds} is less than 1")
+    if not 1 <= rounds <= MOST_ROUNDS:
+        raise SettingsError(f"{name}: found {rounds}, expected a whole number from 1 to {MOST_ROUNDS:,}")

@@ -217,7 +217,7 @@ class TemplateProgram:
             }
             ends = bool(data["ends"])
             program = cls(attributes, templates, lists, left_out, ends, explicit, dictionary, word_files)
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
             raise ModelError(f"the template program is damaged: {error!r}") from error
         program._check()
         return program

@@ -72,7 +72,7 @@ def train(
     The task `ud` gives a `Pipeline` from treebanks in CoNLL-U; it knows `parts` and `spaces` besides
     (docs/ud.md), and its settings are those of parts: `**{"tags.passes": 5}`.
     """
-    if task == "ud":
+    if (task := task and task.lower()) == "ud":
         from marginalia.learn.pipeline.api import train_task
 
         own: dict[str, Any] = {"columns": columns, "label": label, "structure": structure}

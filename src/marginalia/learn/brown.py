@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from marginalia import _core
 from marginalia.corpus.neighbours import Neighbours
+from marginalia.decode.threads import check_threads
 
 _LONGEST = 255  # bits of a path that files of clusters have
 
@@ -30,6 +31,7 @@ def brown_clusters(
     `on_progress` hears how many words have been taken in, and may say that no more shall be: the rest is left
     out then.
     """
+    check_threads(threads)
     run = _core.BrownClustering(text.counts, text.left, text.right, text.times, clusters, threads)
     steps = max(1, min(100, 20_000_000 // (clusters * clusters)))  # some hundredths of a second
     while run.advance(steps):

@@ -16,6 +16,7 @@ from marginalia.config import suggestion
 from marginalia.corpus.records import Sentence
 from marginalia.corpus.settings import DataSettings
 from marginalia.corpus.source import DataSource
+from marginalia.decode.confidence import needed_temperature
 from marginalia.decode.model import TrainedModel
 from marginalia.decode.structures import STRUCTURES
 from marginalia.decode.tagger import Tagger
@@ -162,7 +163,9 @@ class Labeler:
         return list(self._fitted.tag(x).labels)
 
     def predict_proba(self, X: Iterable[Any]) -> list[npt.NDArray[np.float64]]:
-        """P(label | sequence) as an array [tokens, labels] for each sequence; see `Tagger.marginals`."""
+        """P(label | sequence) as an array [tokens, labels] for each sequence; see `Tagger.marginals`. A
+        ModelError if the learner's scores are no probabilities."""
+        needed_temperature(self._fitted.saved)
         return [self._fitted.marginals(x) for x in X]
 
     def predict_marginals(self, X: Iterable[Any]) -> list[list[dict[str, float]]]:
@@ -170,7 +173,8 @@ class Labeler:
         return [self.predict_marginals_single(x) for x in X]
 
     def predict_marginals_single(self, x: Any) -> list[dict[str, float]]:
-        """P(label | sequence) of each token of one sequence."""
+        """P(label | sequence) of each token of one sequence; as `predict_proba`."""
+        needed_temperature(self._fitted.saved)
         rows = self._fitted.marginals(x).tolist()
         return [dict(zip(self.marginal_labels_, row, strict=True)) for row in rows]
 

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from marginalia import _core
 from marginalia.corpus.batches import Layout
-from marginalia.corpus.blocks import ATTRIBUTES
+from marginalia.corpus.blocks import ATTRIBUTES, guess_names
 from marginalia.corpus.coder import LabelCoder, LabelSet
 from marginalia.corpus.formats import EXPLICIT_FORMATS
 from marginalia.corpus.source import Data, DataSource
 from marginalia.corpus.tokenizers import tokenizer_of
 from marginalia.decode.global_training import WholeExtraction, WholeTraining
 from marginalia.decode.structures import STRUCTURES, TrainingStructure
+from marginalia.decode.threads import check_threads
 from marginalia.errors import DataError, SettingsError
 from marginalia.features.clusters import load_word_tables
 from marginalia.features.compiling import edge_templates, load_phrases
@@ -60,6 +61,7 @@ def prepare(
     beforehand, or are those of another model, in its order. `features`, if they are not made from the recipe.
     If the recipe has several values of a setting, a run that tries them all. `say` hears what takes time
     before it begins."""
+    check_threads(threads)
     more: dict[str, Any] = {"threads": threads, "start": start, "sample_weights": sample_weights, "say": say}
     more |= {"labels": labels, "features": features}
     recipes = recipes_of(recipe, dev is not None)
@@ -112,7 +114,11 @@ def prepare(
             start=start,
             first=first,
             passes_before=passes,
-            notes=[*notes, *_notes_of(recipe, features.program, read.coder, context.threads, start)],
+            notes=[
+                *notes,
+                *_unused(source.layout, features.program),
+                *_notes_of(recipe, features.program, read.coder, context.threads, start),
+            ],
         ),
         started,
     )
@@ -278,6 +284,19 @@ def _context_of(recipe: Recipe, read: ReadData, structure: TrainingStructure, th
         read.fingerprint,
         recipe.settings.data.partial,
     )
+
+
+def _unused(layout: Layout, program: TemplateProgram) -> Iterator[str]:
+    """Columns that nobody named, and so no template knows."""
+    nameless = guess_names(len(layout.columns))[1:-1]
+    numbers = [
+        str(number)
+        for number, name in enumerate(layout.columns, 1)
+        if name in nameless and name not in program.columns
+    ]
+    if numbers:
+        many = f"columns {', '.join(numbers)} are" if len(numbers) > 1 else f"column {numbers[0]} is"
+        yield f'{many} not used: name all columns with --columns (such as "word pos chunk")'
 
 
 def _notes_of(

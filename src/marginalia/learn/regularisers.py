@@ -6,12 +6,16 @@ formulas are in docs/regularisers.md.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from marginalia.config import Settings, named_numbers, setting
 from marginalia.errors import SettingsError
+
+Own = TypeVar("Own", bound="RegulariserSettings")
+_FORMERLY = "features"  # kept with a chance, until it was called hide-features
 
 
 class Hidden(NamedTuple):
@@ -37,7 +41,7 @@ class RegulariserSettings(Settings):
     dropout: str = setting(
         "none",
         "Hide input while training: input:P hides each token with probability P, values:P each column of "
-        "each token, features:Q keeps each feature with probability Q; several with commas.",
+        "each token, hide-features:P each feature of an example; several with commas.",
     )
     shuffle_average: int = setting(
         1,
@@ -76,13 +80,33 @@ class RegulariserSettings(Settings):
     @cached_property
     def dropout_chances(self) -> Hidden:
         """What dropout hides, and how probably."""
-        chances = {"input": 0.0, "values": 0.0, "features": 0.0}
-        for part, kind, value in named_numbers("dropout", self.dropout):
-            hidden = 1.0 - value if kind == "features" else value
+        chances = {"input": 0.0, "values": 0.0, "hide-features": 0.0}
+        for part, kind, hidden in named_numbers("dropout", self.dropout):
+            if kind == _FORMERLY and 0.0 < hidden <= 1.0:
+                raise SettingsError(
+                    f"setting 'dropout': found '{part}', which kept features with this chance: now "
+                    f"hide-features:{1.0 - hidden:g}, the chance of being hidden."
+                )
             if kind not in chances or not 0.0 <= hidden < 1.0:
                 raise SettingsError(
-                    f"setting 'dropout': found '{part}', expected input:P or values:P (0 <= P < 1, the "
-                    "chance of being hidden) or features:Q (0 < Q <= 1, the chance of being kept)."
+                    f"setting 'dropout': found '{part}', expected input:P, values:P or hide-features:P "
+                    "(0 <= P < 1, the chance of being hidden)."
                 )
             chances[kind] = hidden
-        return Hidden(**chances)
+        return Hidden(*chances.values())
+
+    @classmethod
+    def stored(cls: type[Own], values_by_name: Mapping[str, Any], needs: Sequence[str] = ()) -> Own:
+        """The record of a model file; older ones have the chance that features are kept."""
+        dropout = values_by_name.get("dropout")
+        if isinstance(dropout, str) and _FORMERLY in dropout:
+            values_by_name = {**values_by_name, "dropout": _renamed(dropout)}
+        return super().stored(values_by_name, needs)
+
+
+def _renamed(dropout: str) -> str:
+    """A value of `dropout` as it is spelled now, with the very same chances."""
+    parts = named_numbers("dropout", dropout)
+    return ",".join(
+        f"hide-features:{1.0 - value!r}" if kind == _FORMERLY else part for part, kind, value in parts
+    )

@@ -11,6 +11,7 @@ from typing import Any
 from marginalia.assist.analysing import analyse_source
 from marginalia.assist.assistant import Assistant, assistant, families
 from marginalia.assist.decisions import FORMAT, Decisions
+from marginalia.assist.difference import difference
 from marginalia.assist.furigana import ruby
 from marginalia.assist.languages import LANGUAGES, language_of
 from marginalia.assist.profile import LEVELS, Profile, profile_of, read_profile
@@ -44,6 +45,7 @@ class AssistAnswers:
             "families": self.families,
             "analyse": self.analyse,
             "offers": self.offers,
+            "difference": self.difference,
             "vocabulary": self.vocabulary,
             "profile": self.profile,
             "decisions": self.decisions,
@@ -111,6 +113,11 @@ class AssistAnswers:
         if type(index) is not int or not 0 <= index < len(sentences):
             raise DataError(f"index: found {index!r}, expected that of one of {len(sentences)} sentences")
         return {"offers": [offer.to_dict() for offer in helper.offers(sentences[index])]}
+
+    def difference(self, asked: dict[str, Any]) -> Any:
+        """What is different between two wordings of a sentence."""
+        before, after = _str(asked, "before"), _str(asked, "after")
+        return {"segments": [segment.to_dict() for segment in difference(before, after)]}
 
     def vocabulary(self, asked: dict[str, Any]) -> Any:
         """The hard words of a text."""

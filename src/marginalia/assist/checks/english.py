@@ -41,10 +41,12 @@ def _surface(transfer: Transfer) -> Iterator[Finding]:
     for tree in transfer.after:
         forms = {id(node): node.form for node in tree.nodes}
         mend(tree)
-        mended = [(forms[id(node)], node.form) for node in tree.nodes if forms.get(id(node)) != node.form]
-        for old, new in mended:
-            yield repaired(f"'{old}' is '{new}' now")
-        if len(tree.nodes) < len(forms):
+        for node in tree.nodes:
+            if (old := forms.pop(id(node), None)) is None:
+                yield repaired(f"'{node.form}' stands behind '{tree.nodes[node.index - 1].form}' now")
+            elif old != node.form:
+                yield repaired(f"'{old}' is '{node.form}' now")
+        if forms:
             yield repaired("punctuation that had lost its place is left out")
 
 
@@ -87,11 +89,22 @@ def _finite(transfer: Transfer) -> Iterator[Finding]:
     if finite_of(transfer.before.root) is None:
         return
     for tree in transfer.after:
-        if finite_of(tree.root) is None and not _is_imperative(tree.root):
+        if (
+            finite_of(tree.root) is None
+            and not _is_imperative(tree.root)
+            and not _was_clause(transfer, tree.root)
+        ):
             yield vetoed(f"'{tree.root.form}' is no finite verb, so that the sentence has none")
         for clause in tree.nodes:
             if clause.relation == "acl:relcl" and transfer.is_changed(clause) and finite_of(clause) is None:
                 yield lowered(0.3, f"the relative clause of '{clause.form}' has no finite verb")
+
+
+def _was_clause(transfer: Transfer, root: Node) -> bool:
+    """Whether the text has the same word with a subject: then the parser took it for something else."""
+    source = transfer.source(root)
+    same = source is not None and source.form.lower() == root.form.lower() and finite_of(source) is None
+    return same and all(any(child.is_a("nsubj") for child in one.children) for one in (source, root) if one)
 
 
 def _is_imperative(root: Node) -> bool:
@@ -134,8 +147,14 @@ def _doubled(transfer: Transfer) -> Iterator[Finding]:
     for tree in transfer.after:
         for left, right in pairwise(tree.nodes):
             pair = (left.form.lower(), right.form.lower())
-            if pair[0] == pair[1] and pair not in before and pair[0].isalpha() and pair[0] not in _DOUBLED:
+            excused = pair[0] in _DOUBLED and not _joins(left, right)
+            if pair[0] == pair[1] and pair not in before and pair[0].isalpha() and not excused:
                 yield vetoed(f"'{left.form}' stands twice")
+
+
+def _joins(left: Node, right: Node) -> bool:
+    """Whether two words both join a clause: "that that he saw", but not "that that man saw"."""
+    return all(node.relation == "mark" or node.feats.get("PronType") == "Rel" for node in (left, right))
 
 
 def _endings(transfer: Transfer) -> Iterator[Finding]:

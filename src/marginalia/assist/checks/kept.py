@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 
 from marginalia.assist.trees import Node, Tree
@@ -25,14 +25,16 @@ def _words(text: str) -> frozenset[str]:
 # What turns a statement round, by lemma; and what says the same as such a word with a negation.
 NEGATIONS = {
     "en": _words("not n't never no nobody nothing none nowhere neither nor without cannot"),
-    "ja": _words("ない 無い ぬ ず ん まい なし"),
+    "ja": _words("ない 無い ぬ ず ん まい なし かねる かない"),
 }
+# Behind these words a negation denies nothing: かもしれない, に違いない, にもかかわらず, にほかならない.
+IDIOMS = _words("しれる 知れる 違い 相違 ちがい かかわる 関わる 拘る ほか,なる 他,なる")
 EXCLUDING = {
     "en": _words(
         "only until till unless but except hardly scarcely barely rarely seldom fail lack "
-        "absence instead little few less soon doubt deny forget help too or otherwise"
+        "absence instead far little few less soon doubt deny forget help too or otherwise"
     ),
-    "ja": _words("しか だけ のみ ばかり まで 以外"),
+    "ja": _words("しか だけ のみ ばかり まで 以外 ほど 一番"),
 }
 AFFIX = re.compile(r"(?:un|in|im|il|ir|dis|non-?)(?=[a-z]{3})|(?<=[a-z]{3})less$")
 # What a statement is worth hangs on them: a paraphrase that loses one ranks lower. One of a group will do.
@@ -43,12 +45,12 @@ HEDGES = {
         _words("probably likely"),
         _words("almost nearly about around approximately"),
         _words("all every each both"),
-        _words("many several some few most"),
+        _words("many several some few most least"),
     ),
     "ja": (
         _words("らしい そう よう"),
         _words("全て すべて"),
-        *map(_words, ["かも", "べき", "はず", "たい", "ほとんど", "約"]),
+        *map(_words, ["かも", "べき", "はず 必ず", "たい", "ほとんど", "約"]),
     ),
 }
 LOST_HEDGE = 0.3
@@ -113,13 +115,30 @@ def _opposite_of_stem(lemma: str) -> bool:
 
 def negations_of(nodes: Iterable[Node], language: str) -> int:
     """How many words turn a statement round; affixes count as words, and "neither … nor" as one."""
-    found = [node.lemma.lower() for node in nodes if _is_negative(node, language)]
+    words = list(nodes)
+    found = [
+        node.lemma.lower()
+        for place, node in enumerate(words)
+        if _is_negative(node, language) and not (language == "ja" and _is_idiom(words, place))
+    ]
     return len(found) - min(found.count("neither"), found.count("nor"))
+
+
+def _is_idiom(words: Sequence[Node], place: int) -> bool:
+    """Whether a Japanese negation makes an idiom with the words before it or behind: かもしれません."""
+    before = [node for node in words[:place] if node.lemma not in ("ます", "ある", "で", "も")]
+    ends = (",".join(end) for n in (1, 2) for end in _spelled(before[-n:]))
+    behind = [node.form for node in words[place + 1 : place + 3]]
+    return not IDIOMS.isdisjoint(ends) or behind in (["だろう", "か"], ["でしょう", "か"])
+
+
+def _spelled(words: Sequence[Node]) -> tuple[list[str], list[str]]:
+    return [node.lemma for node in words], [node.form for node in words]
 
 
 def _is_negative(node: Node, language: str) -> bool:
     if node.lemma.lower() in NEGATIONS[language] or node.form.lower() in NEGATIONS[language]:
-        return True
+        return node.upos != "SCONJ" or language != "ja"  # not ん of んだ
     has_affixes = language == "en" and node.upos in ("ADJ", "ADV", "VERB", "NOUN")
     return has_affixes and _is_negative_affix(node.lemma.lower())
 

@@ -11,7 +11,7 @@ from marginalia.errors import SettingsError
 from .check import Check
 
 # The module of a language has its checks as CHECKS; it is imported when the first paraphrase is checked.
-MODULES = {"en": ("english", "kept", "structure"), "ja": ("kept",)}
+MODULES = {"en": ("english", "order", "kept", "structure", "complements"), "ja": ("japanese", "kept")}
 
 
 @cache

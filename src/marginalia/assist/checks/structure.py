@@ -58,6 +58,8 @@ def _enclosures(transfer: Transfer) -> Iterator[Finding]:
     if after is None:
         yield vetoed("a quotation mark or a bracket has lost its partner")
         return
+    if not any("bracket" in marks for marks in after.values()):  # they are sentences of their own
+        before = {origin: marks - {"bracket"} for origin, marks in before.items()}
     for origin, marks in after.items():
         if before.get(origin, marks) != marks:
             where = "into" if marks - before[origin] else "out of"

@@ -15,7 +15,7 @@ from .articles import article_before
 from .groups import active, chain_of, finite_subject, group_of, mend_features, passive, write_group
 from .inflection import degree, form_of, inflect, lemma_of, tag_of
 from .pronouns import in_case
-from .surface import end_with_stop, mend
+from .surface import end_with_stop, is_known, mend
 from .verbs import VerbGroup, Word, build, read
 
 __all__ = [
@@ -34,6 +34,7 @@ __all__ = [
     "group_of",
     "in_case",
     "inflect",
+    "is_known",
     "lemma_of",
     "mend",
     "mend_features",

@@ -6,6 +6,7 @@ from itertools import pairwise
 
 from ..joining import joint
 from ..trees import Node, Tree
+from ..words.wordnet import wordnet
 from .articles import article_before
 from .pronouns import in_case, is_accusative, is_nominative, person_of
 
@@ -95,7 +96,15 @@ def _may_be_small(node: Node) -> bool:
         return True
     if node.lemma[:1].isupper() or (node.upos == "ADJ" and node.xpos == "NNP"):
         return False
-    return form[:1].isupper() and (len(form) == 1 or form[1:].islower())
+    return form[:1].isupper() and (len(form) == 1 or form[1:].islower()) and is_known(node)
+
+
+def is_known(node: Node) -> bool:
+    """Whether a word is one of the dictionary, or no noun, verb or adjective; else it may be a name."""
+    if node.upos not in ("NOUN", "VERB", "ADJ"):
+        return True
+    parts = [node.form, node.lemma, *node.form.split("-")]
+    return any(wordnet().senses(part.lower(), pos) for part in parts for pos in "nvar")
 
 
 def _after_stop(tree: Tree, node: Node) -> bool:
@@ -115,9 +124,17 @@ def mend_punctuation(tree: Tree) -> None:
             node.space_after = ""
         elif not node.space_after and following.form in _FULL and node.form[-1:].isalpha():
             node.space_after = " "
-    for node in tree.nodes:
-        if node.form in ("'", "’") and node.xpos == "POS" and not _glued_s(tree, node):
-            node.form += "s"
+    for owner, node in pairwise(tree.nodes):
+        _mend_genitive(owner, node)
+
+
+def _mend_genitive(owner: Node, node: Node) -> None:
+    """The house's roof, but the houses' roofs; one of the text stays as it was, unless it lacks its s."""
+    if node.form in ("'", "’") and node.xpos == "POS" and not owner.form.endswith("s"):
+        node.form += "s"
+    plural = owner.feats.get("Number") == "Plur" and owner.form.endswith("s")
+    if node.form in ("'s", "’s") and node.relation == "case" and node.origin is None and plural:
+        node.form = node.form[0]
 
 
 def mend_commas(tree: Tree) -> None:
@@ -152,11 +169,6 @@ def _is_new(first: Node, last: Node, following: Node) -> bool:
     return first.origin is None or last.origin is None or following.origin != last.origin + 1
 
 
-def _glued_s(tree: Tree, node: Node) -> bool:
-    """Whether 's is right to have no s: the Smiths' house."""
-    return node.index > 0 and tree.nodes[node.index - 1].form.endswith("s")
-
-
 def _wrong_mark(tree: Tree) -> Node | None:
     nodes = tree.nodes
     for i, node in enumerate(nodes):
@@ -175,7 +187,7 @@ def _is_wrong(node: Node, before: Node | None, after: Node | None) -> bool:
         return False  # as it was written
     if node.form in _COMMAS:
         nothing_before = before is None or before.form in _OPENING - {'"'}
-        return (nothing_before or _after_new_link(node, before)) or (
+        return (nothing_before or _after_new_link(node, before) or _parts_subject(before, after)) or (
             after is not None and after.upos == "PUNCT" and after.form in _COMMAS | _ENDS
         )
     if node.form in _OPENING - {'"'}:
@@ -183,6 +195,17 @@ def _is_wrong(node: Node, before: Node | None, after: Node | None) -> bool:
     if node.form in _CLOSING - {'"', "’"}:
         return before is not None and before.form in _OPENING
     return node.form in _ENDS and after is not None and after.form in _ENDS
+
+
+def _parts_subject(before: Node | None, after: Node | None) -> bool:
+    """Whether a comma stands alone between a subject and its verb: The car, was sold."""
+    if before is None or after is None:
+        return False
+    subject = next((one for one in (before, *before.ancestors()) if one.relation.startswith("nsubj")), None)
+    if subject is None or subject.head is None or any(one.form in _COMMAS for one in subject.subtree()[:-1]):
+        return False
+    of_verb = after.head is subject.head and after.relation.startswith(("aux", "cop"))
+    return after is subject.head or of_verb
 
 
 def _after_new_link(node: Node, before: Node | None) -> bool:

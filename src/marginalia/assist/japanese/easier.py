@@ -19,27 +19,10 @@ if TYPE_CHECKING:
 _LONGEST = 3  # units that may stand for one
 _CONTENT = frozenset({"NOUN", "PROPN", "PRON", "VERB", "ADJ", "ADV", "DET", "CCONJ"})
 _LIKE = {"PRON": "NOUN", "PROPN": "NOUN"}
-_SMALL = frozenset(
-    [
-        "の",
-        "た",
-        "て",
-        "で",
-        "に",
-        "を",
-        "が",
-        "は",
-        "と",
-        "だ",
-        "する",
-        "たち",
-        "こと",
-        "人",
-        "も",
-        "ない",
-        "れる",
-    ]
-)
+_SMALL = frozenset({
+    "の", "た", "て", "で", "に", "を", "が", "は", "と", "だ", "も", "ない", "れる", "する", "たち",
+    "こと", "人",
+})  # fmt: skip
 _HELPERS = frozenset(["なる", "する", "ある", "いる", "くる", "いく", "おく", "もらう", "くれる"])
 _NUMBERS = frozenset("一二三四五六七八九十百千万")
 

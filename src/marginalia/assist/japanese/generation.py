@@ -153,7 +153,9 @@ def inflect(node: Node, right: Node | None, left: Node | None = None) -> None:
     conjugation = word_class(node)
     if "Ending" in node.feats:
         _ended(node, node.feats.pop("Ending"))
-    if conjugation in (None, "た") or connects(node, right, _USUAL):
+    if conjugation in (None, "た") or (node.origin is not None and node.form == "なら"):
+        return
+    if connects(node, right, _USUAL):
         return
     form = required_form(kind_of(conjugation), right)
     if form is None:

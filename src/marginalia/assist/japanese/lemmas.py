@@ -51,7 +51,9 @@ def mend_lemmas(tree: Tree) -> None:
             if following == "ば":
                 _mend_condition(node)
             elif following in ("て", "ない", "なかっ") and node.form.endswith("く"):
-                _mend_adjective(node)
+                _mend_adjective(node, f"{node.form[:-1]}い")
+            elif node.form.endswith("い") and node.lemma not in known_lemmas():
+                _mend_adjective(node, node.form)
         elif node.xpos.startswith("助詞"):
             node.lemma = _VOICED.get((node.xpos, node.form), node.lemma)
         elif (node.lemma, node.form) == ("だ", "だ") and left is not None and _voices(left):
@@ -74,10 +76,10 @@ def _mend_condition(node: Node) -> None:
     node.lemma = next((one for one in found if verb_class(one) == "五段"), node.lemma)
 
 
-def _mend_adjective(node: Node) -> None:
-    """Before て and ない, 古く is of 古い: a verb would be 書い, 書か."""
-    if f"{node.form[:-1]}い" in known_lemmas():
-        node.lemma, node.upos, node.xpos = f"{node.form[:-1]}い", "ADJ", _ADJECTIVE
+def _mend_adjective(node: Node, lemma: str) -> None:
+    """古く before て and ない is of 古い (a verb would be 書い, 書か), and so is what is written like it."""
+    if lemma in known_lemmas():
+        node.lemma, node.upos, node.xpos = lemma, "ADJ", _ADJECTIVE
 
 
 def better_lemma(node: Node) -> str:

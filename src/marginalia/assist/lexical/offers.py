@@ -23,10 +23,11 @@ from marginalia.assist.records import Plain
 from marginalia.assist.trees import Node, Tree
 from marginalia.assist.words.contexts import contexts
 from marginalia.assist.words.familiarity import zipf
+from marginalia.errors import SettingsError
 
 from .candidates import Link
 from .evidence import Choice, Token, choices
-from .ranker import Ranked, shipped_ranker
+from .ranker import Ranked, Ranker, shipped_ranker
 
 FAMILY = "plainer-word"
 WHY = "A word that more readers know."
@@ -88,10 +89,13 @@ class LexicalRule(WordRule):
 
 
 class LexicalRules:
-    """All lexical rules for a reader: they are found by the words of a tree, however many there are."""
+    """All lexical rules for a reader: they are found by the words of a tree, however many there are. `sure`
+    is the share of the usual probabilities that a candidate must have; another `ranker` may judge."""
 
-    def __init__(self, profile: Profile) -> None:
-        self._profile = profile
+    def __init__(self, profile: Profile, *, sure: float = 1.0, ranker: Ranker | None = None) -> None:
+        if not 0 <= sure <= 1:
+            raise SettingsError(f"sure: found {sure}, expected 0 to 1")
+        self._conditions = Conditions(profile.level, sure, ranker or shipped_ranker())
         self._known = frozenset(term.casefold() for term in (*profile.known, *profile.protected))
 
     def matches(self, tree: Tree) -> Iterator[tuple[LexicalRule, Bound]]:
@@ -101,7 +105,7 @@ class LexicalRules:
         tokens = tuple(Token(node.form, node.lemma, node.upos, node.xpos) for node in tree.nodes)
         for node in tree.nodes:
             if self._is_open(node):
-                for offer in _offered(tokens, node.index, self._profile.level):
+                for offer in _offered(tokens, node.index, self._conditions):
                     yield _rule(node, offer), {"W": (node,)}
 
     def _is_open(self, node: Node) -> bool:
@@ -111,23 +115,33 @@ class LexicalRules:
         return node.upos in CONTENT and node.form.isalpha() and not fixed and self._known.isdisjoint(names)
 
 
+@dataclass(frozen=True, eq=False)
+class Conditions:
+    """What offers must meet."""
+
+    level: str
+    sure: float
+    ranker: Ranker
+
+
 @lru_cache(maxsize=2_000)
-def _offered(tokens: tuple[Token, ...], number: int, level: str) -> tuple[Ranked, ...]:
+def _offered(tokens: tuple[Token, ...], number: int, conditions: Conditions) -> tuple[Ranked, ...]:
     """The best choices for a word that meet all conditions."""
     token = tokens[number]
     frequency = max(zipf(token.form, "en"), zipf(token.lemma, "en"))
     listed = choices(tokens, number)
-    hard = frequency < FREQUENT[level][0]
+    hard = frequency < FREQUENT[conditions.level][0]
     if not hard and not any(_links(choice, "plainer") for choice in listed):
         return ()
-    found = shipped_ranker().ranked(listed)
     fitting = (
-        one for one in found if _fits(one, frequency, hard) and not _breaks(tokens, number, one.choice)
+        one
+        for one in conditions.ranker.ranked(listed)
+        if _fits(one, frequency, hard, conditions.sure) and not _breaks(tokens, number, one.choice)
     )
     return tuple(one for _, one in zip(range(_MOST), fitting, strict=False))
 
 
-def _fits(one: Ranked, frequency: float, hard: bool) -> bool:
+def _fits(one: Ranked, frequency: float, hard: bool, sure: float) -> bool:
     choice, link = one.choice, one.choice.candidate.best
     least = LEAST_PROBABLE.get(link.kind)
     if least is None or (link.rank and link.kind != "synonym"):
@@ -135,7 +149,7 @@ def _fits(one: Ranked, frequency: float, hard: bool) -> bool:
     own = zipf(choice.form, "en")
     if link.kind != "plainer" and (not hard or own < LEAST_FREQUENT or own < frequency + LEAST_GAIN):
         return False
-    return one.probability >= (LATER_SENSE if link.rank else least)
+    return one.probability >= sure * (LATER_SENSE if link.rank else least)
 
 
 def _links(choice: Choice, kind: str) -> list[Link]:

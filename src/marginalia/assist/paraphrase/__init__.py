@@ -3,6 +3,17 @@
 from __future__ import annotations
 
 from marginalia.assist.paraphrase.engine import Budget, Paraphrase, RuleSet, Step, load
+from marginalia.assist.paraphrase.learning import Candidate, learn
 from marginalia.assist.paraphrase.matching import Pattern, parse_pattern
 
-__all__ = ["Budget", "Paraphrase", "Pattern", "RuleSet", "Step", "load", "parse_pattern"]
+__all__ = [
+    "Budget",
+    "Candidate",
+    "Paraphrase",
+    "Pattern",
+    "RuleSet",
+    "Step",
+    "learn",
+    "load",
+    "parse_pattern",
+]

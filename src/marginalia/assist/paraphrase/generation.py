@@ -32,7 +32,8 @@ def _english(tree: Tree, before: Tree, changed: Sequence[Node]) -> None:
         _support(tree, node)
     first = before.nodes[0]
     for node in tree.nodes[1:]:  # a capital that a rule gave before; that of the text is mended below
-        if node.form == first.form and node.origin == first.origin and node.lemma.islower():
+        same = node.form == first.form and node.origin == first.origin
+        if same and node.lemma.islower() and not node.form[1:].isupper() and english.is_known(node):
             node.form = node.form[:1].lower() + node.form[1:]
     english.mend(tree)
 

@@ -23,6 +23,7 @@ class Places:
         self._outside: set[int] = set()
         self._known: dict[int, tuple[bool, int]] = {}
         self._heads: dict[int, Node] = {}
+        self._at = {id(node): node.index for head in matched for node in (head, *head.children)}
         self._grading: set[int] = set()  # "very" of "very old"
         for head in matched:
             left = [c for c in head.children if c.index < head.index]
@@ -77,15 +78,20 @@ class Places:
                 return False, len(right)  # it stood behind another word, which was behind this one
             if self.outside(child):
                 return True, 0
+        if on_left and _is(child, ("case", "det")) and not self._head_final:
+            return True, _before_modifiers(left, child)
         if whole and child.relation != "cc":
-            return (True, len(left)) if on_left else (False, 0)
+            return (True, self._among_modifiers(child, left)) if on_left else (False, 0)
         if on_left:
-            if _is(child, ("case", "det")):
-                return True, _before_modifiers(left, child)
             if _is(child, _CLOSE) or child.feats.get("Polarity") == "Neg" or id(child) in self._grading:
                 return True, len(left)
+            if self._head_final:
+                passed = self._before(child, left, len(left) if passed else 0)
             leading = next((i for i, one in enumerate(left) if not _is(one, _LEADING)), len(left))
-            return True, 0 if _is(child, ("cc",)) else max(min(passed, len(left)), leading)
+            behind = [
+                i + 1 for i, one in enumerate(left) if one.origin is not None and one.index < child.index
+            ]
+            return True, 0 if _is(child, ("cc",)) else max(min(passed, len(left)), leading, *behind)
         if self._head_final:
             return False, _before_particles(right) if passed else 0
         if _is(child, _CLOSE) or child.relation == "compound:prt":
@@ -95,6 +101,20 @@ class Places:
         old = [one.index for one in right if one.origin is not None and one.index > node.index]
         last = len(right) if old and child.index > max(old) else passed
         return False, min(max(passed, objects, last), len(right))
+
+    def _among_modifiers(self, child: Node, left: Sequence[Node]) -> int:
+        """The place in a phrase: next to the noun, but before what modifies it and stood behind the child."""
+        place, at = len(left), self._at.get(id(child), 0)
+        while self._head_final and place and _is(left[place - 1], ("nmod", "compound")):
+            if self._at.get(id(left[place - 1]), -1) <= at:
+                break
+            place -= 1
+        return place
+
+    def _before(self, child: Node, left: Sequence[Node], otherwise: int) -> int:
+        """How many of the words of the new order stand before the first one that stood behind the child."""
+        at = self._at.get(id(child), 0)
+        return next((i for i, one in enumerate(left) if self._at.get(id(one), -1) > at), otherwise)
 
 
 def _before_modifiers(left: Sequence[Node], child: Node) -> int:

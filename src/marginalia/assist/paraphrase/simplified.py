@@ -202,7 +202,7 @@ def _name_again(read: _Read, source: _Read, used: set[str]) -> None:
                 break
 
 
-def _relation(node: Node) -> str:
+def relation_of(node: Node) -> str:
     main, colon, subtype = node.relation.partition(":")
     return node.relation if colon and subtype in _SUBTYPES else main
 
@@ -221,7 +221,7 @@ def _pattern(read: _Read) -> PatternText:
             else:
                 order = "before" if one < index else "after"
                 conditions.append(Condition(order, (daughter.name, read.names[index])))
-            arcs.append(Arc((_relation(below),), daughter, count))
+            arcs.append(Arc((relation_of(below),), daughter, count))
         return _node(item, node, read.names[index], arcs)
 
     if read.items[read.root].count != "one":
@@ -316,7 +316,7 @@ def _target(read: _Read, index: int, completion: _Completion) -> Target:
     arcs: list[tuple[str, Target] | None] = []
     for one in sorted([*read.daughters(index), index]):
         below = read.tree.nodes[one]
-        arcs.append(None if one == index else (_relation(below), _target(read, one, completion)))
+        arcs.append(None if one == index else (relation_of(below), _target(read, one, completion)))
     if name:
         return Target(name, "", "", tuple(forms), tuple(arcs) if len(arcs) > 1 else ())
     return _new_word(node, item, forms, arcs)

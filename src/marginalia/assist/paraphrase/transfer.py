@@ -240,6 +240,7 @@ def _hand_over(work: _Work, top: Node, roots: list[Node], matched: list[Node], p
     inside = {id(node) for node in matched}
     own = {id(n) for nodes in work.nodes.values() for n in nodes}
     dropped = id(top) not in work.kept
+    clause = top.upos in ("VERB", "AUX") or top.is_a("clausal") or top.is_a("parataxis")
     later = work.tree.language == "ja" and any(top is one for one in roots)
 
     def moves(node: Node) -> bool:
@@ -252,7 +253,7 @@ def _hand_over(work: _Work, top: Node, roots: list[Node], matched: list[Node], p
             return outside and node.index < root.index
         if top.upos in ("NOUN", "PROPN") and any(node.is_a(kind) for kind in _OF_A_NOUN):
             return False
-        return outside and (node.relation in _OF_THE_SENTENCE or top.upos not in ("VERB", "AUX"))
+        return outside and (node.relation in _OF_THE_SENTENCE or not clause)
 
     work.tree.move_daughters(top, root, moves)
 
@@ -351,7 +352,7 @@ def _split(work: _Work, roots: list[Node], commas: set[int | None]) -> list[Tree
     for piece in trees[1:]:
         _close(tree, piece, commas)
     for one in trees if len(trees) > 1 else ():
-        if stop and one.nodes[-1].relation != "punct":
+        if (stop or one is not trees[-1]) and one.nodes[-1].relation != "punct":
             mark = Node(_STOPS.get(one.language, "."), upos="PUNCT", relation="punct", glued=(True, False))
             one.insert(mark, one.root, "punct", after=one.nodes[-1])
     return trees

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..languages import language_of
-from ..parses import parses
 from ..profile import LEVELS
 from ..records import Reason
 from ..trees import Tree
@@ -38,15 +36,6 @@ def compare_sentences(
 ) -> Comparison:
     """How two parsed paraphrases, each of one sentence or several, compare."""
     return (model or shipped_model(language)).compare(_evidence(left, language), _evidence(right, language))
-
-
-def compare(
-    left: str, right: str, *, language: str = "", model: ReadabilityModel | None = None
-) -> Comparison:
-    """How two paraphrases compare: the score in [-1, 1] is positive where the left one is easier."""
-    language = language or language_of(f"{left} {right}")
-    first, second = parses(language).parse([left, right])
-    return compare_sentences(first, second, language, model)
 
 
 def _evidence(sentence: ParsedSentence | Tree | Sequence[ParsedSentence | Tree], language: str) -> Evidence:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..words.familiarity import zipf
@@ -17,35 +18,51 @@ _MOST_SENTENCES = 4
 _PLAIN = 5.5  # frequency on the Zipf scale
 _OTHERS = frozenset({"PUNCT", "PROPN", "NUM", "SYM", "X"})
 
-Evidence = frozenset[str]
+
+class SeenWord(NamedTuple):
+    """What models see of a word."""
+
+    form: str
+    lemma: str
+    pos: str
+
+    @property
+    def has_meaning(self) -> bool:
+        """Whether it is neither punctuation nor a name nor a number."""
+        return self.pos not in _OTHERS
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What a model sees of a sentence, or of several that say one thing."""
+
+    language: str
+    features: frozenset[str]
+    words: tuple[SeenWord, ...] = ()
 
 
 def evidence(trees: Sequence[Tree]) -> Evidence:
-    """Names of all features that one of the sentences has: what is hard in one of them is hard in all."""
+    """Features that one of the sentences has, as what is hard in one is hard in all; and all words."""
     found = {f"{_SENTENCES}{n}" for n in range(2, min(len(trees), _MOST_SENTENCES) + 1)}
     for tree in trees:
         found |= feature_set(tree.language).of(tree)
-        found.update(_words(tree))
-    return frozenset(found)
-
-
-def _words(tree: Tree) -> Iterator[str]:
-    for node in tree.nodes:
-        if node.upos not in _OTHERS:
-            yield WORD + node.lemma.lower()
+    words = tuple(SeenWord(node.form, node.lemma.lower(), node.upos) for tree in trees for node in tree.nodes)
+    found.update(WORD + word.lemma for word in words if word.has_meaning)
+    return Evidence(trees[0].language if trees else "en", frozenset(found), words)
 
 
 class Triple(NamedTuple):
     """A pair of sentences (section 3.2 of the paper): features that both have, and those of one alone."""
 
-    shared: Evidence
-    left: Evidence
-    right: Evidence
+    shared: frozenset[str]
+    left: frozenset[str]
+    right: frozenset[str]
 
 
 def triple(left: Evidence, right: Evidence) -> Triple:
     """The triple of two sentences, or of two paraphrases of several sentences each."""
-    return Triple(left & right, left - right, right - left)
+    a, b = left.features, right.features
+    return Triple(a & b, a - b, b - a)
 
 
 def family_of(name: str) -> str:
@@ -53,7 +70,7 @@ def family_of(name: str) -> str:
     return name.partition(">=")[0]
 
 
-def why(language: str, name: str) -> str:
+def why_feature(language: str, name: str) -> str:
     """The sentence that explains a feature to a teacher."""
     if name.startswith(WORD):
         return f"The word “{name.removeprefix(WORD)}”."

@@ -10,7 +10,7 @@ from typing import Any
 
 from marginalia.corpus.conllu import set_key
 from marginalia.corpus.document import Document, ParsedSentence
-from marginalia.corpus.raw_text import PART, check_text, cut_text, paragraph_spans, read_text
+from marginalia.corpus.raw_text import PART, check_text, cut_text, paragraph_spans, read_paragraphs, read_text
 from marginalia.corpus.streams import Source
 from marginalia.corpus.words import CONFIDENCE, Word, written_confidence
 from marginalia.decode.pipeline.annotating import Annotator
@@ -74,8 +74,10 @@ class Pipeline:
     def parse_parts(
         self, source: Source, threads: int = 1, part: int = PART, *, confidence: bool = False
     ) -> Iterator[ParsedDocument]:
-        """A text of any size, part by part, each of whole paragraphs. Offsets go on from part to part."""
-        return self._numbered(read_text(source, part), threads, confidence)
+        """A text of any size, part by part, each of whole paragraphs. Offsets go on from part to part. With a
+        `part` of 0, a part is what a pipe has of them."""
+        parts = read_text(source, part) if part else read_paragraphs(source)
+        return self._numbered(parts, threads, confidence)
 
     def parse_long(self, text: str, threads: int = 1) -> Iterator[ParsedDocument]:
         """The same of a text in memory."""

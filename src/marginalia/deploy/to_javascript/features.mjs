@@ -225,14 +225,14 @@ export class Values {
     const characters = new Characters(
       numbers(data.ranges, Uint32Array), numbers(data.lowers, Int32Array), numbers(data.widths, Int32Array));
     this.attributes = data.attributes;
-    const words = {};
+    const words = Object.create(null);
     for (const [name, table] of Object.entries(data.words)) words[name] = new Words(table, characters);
     this.functions = data.attributes.map(([name, argument]) => {
       if (name !== "cluster" && name !== "lexicon") return attribute(name, argument, characters);
       const comma = argument.indexOf(","), table = words[argument.slice(0, comma)];
       return (word) => table[name](argument.slice(comma + 1), word);
     });
-    this.lists = {};
+    this.lists = Object.create(null);
     for (const [name, states] of Object.entries(data.lists)) {
       this.lists[name] = new Phrases(numbers(states, Uint32Array), characters);
     }

@@ -1,6 +1,7 @@
 // The text that is worked on: blocks of items, each a sentence of the text as it came, with what became of it.
 //
-// item: { block, start, end, before, original, current, first, reports, steps }; `first` is the report of the original.
+// item: { block, start, end, before, original, current, first, reports, steps, segments }; `first` is the report of
+// the original, `segments` say what is different from it.
 // A step is one decision: { before, after, offer } with the whole sentence before and after, and the offer that
 // was accepted, or null if it was edited by hand.
 
@@ -52,7 +53,10 @@ async function reportsOf(text) {
 }
 
 const load = async (item) => {
-  item.reports = item.steps.length ? await reportsOf(item.current) : [item.first];
+  if (!item.steps.length) { item.reports = [item.first]; return; }
+  const { original: before, current: after } = item;
+  const [reports, { segments }] = await Promise.all([reportsOf(after), post("/api/difference", { before, after })]);
+  Object.assign(item, { reports, segments });
 };
 
 // Accept or edit: the sentence reads differently from now on.

@@ -46,11 +46,15 @@ function marked() {
 
 function beside() {
   const rows = state.blocks.map((block) => [
-    h(tagOf(block), {}, block.items.map((item) => [item.before, item.steps.length ? h("del", {}, item.original) : item.original])),
-    h(tagOf(block), {}, block.items.map((item) => [item.before, item.steps.length ? h("ins", {}, item.current) : item.current])),
+    h(tagOf(block), {}, block.items.map((item) => [item.before, side(item, "before", "del")])),
+    h(tagOf(block), {}, block.items.map((item) => [item.before, side(item, "after", "ins")])),
   ]);
   return h("div", { class: "beside" }, h("p", { class: "head" }, "As it was"), h("p", { class: "head" }, "Result"), rows);
 }
+
+const side = (item, which, tag) => (item.steps.length
+  ? item.segments.map((part) => (part.before === part.after || !part[which] ? part[which] : h(tag, {}, part[which])))
+  : item.original);
 
 const plain = () => state.blocks.map((block) => h(tagOf(block), {}, resultOf(block)));
 
