@@ -1,13 +1,15 @@
 """Parts of speech with candidates: what our own model's answers to raw newswire bring to English taggers.
 
-A model of the set `pos` tags Reuters; a lexicon keeps which tags each word got. Every system is trained
-without that lexicon and with it. EWT is judged on its dev file, or (`--test`) on its test file; of Brown,
-every tenth document is held out.
+A model of the set `pos` tags Reuters, and for EWT the words of Brown, too; a lexicon keeps which tags each
+word got. Every system is trained without that lexicon and with it. EWT is judged on its dev file, or
+(`--test`) on its test file; of Brown, every tenth document is held out.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
+import re
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -17,10 +19,14 @@ import harness
 from reuters_text import write_text
 from systems import OURS, use_ours
 
+SETS = harness.CHECKOUT / "src" / "marginalia" / "features" / "sets"
+LEAST = 2  # times that a word got a label, to be a candidate
+
 Sentences = list[list[str]]  # lines of word, tab, tag
 SYSTEMS = {  # name: set, learner, settings
     "pos, perceptron": ("pos", "perceptron", {"passes": 10}),
     "pos, AROW": ("pos", "arow", {"passes": 8, "r": 10}),
+    "pos, AROW, words hidden": ("pos", "arow", {"passes": 8, "r": 10, "dropout": "values:0.1"}),
     "iwakura-pos, rules": ("iwakura-pos", "rules", {"rules": 2000}),
 }
 
@@ -34,18 +40,18 @@ def main() -> None:
     options = options.parse_args()
     if not use_ours(options):
         return
-    train, held_out = (ewt if options.corpus == "ewt" else brown)(options)
+    train, held_out = ewt(options) if options.corpus == "ewt" else brown(options.data)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         write(folder / "train.txt", train[:: options.share])
         write(folder / "held-out.txt", held_out)
-        lexicon = candidates(folder, options.data)
+        lexicon = candidates(folder, options.data, options.corpus)
         rows = [
             row_of(system, folder, with_them, options.repeat)
             for system in options.only
             for with_them in (None, lexicon)
         ]
-    harness.print_table(f"{options.corpus}: tags right, without and with candidates of Reuters", rows)
+    harness.print_table(f"{options.corpus}: tags right, without and with candidates", rows)
     harness.write_json(options.json_out, {"pos_candidates": rows})
 
 
@@ -65,11 +71,11 @@ def conllu(path: Path) -> Iterator[list[str]]:
             yield tokens
 
 
-def brown(options) -> tuple[Sentences, Sentences]:
+def brown(data: Path) -> tuple[Sentences, Sentences]:
     """The same of Brown: every tenth document is held out."""
     parts: tuple[Sentences, Sentences] = [], []
     document = -1
-    text = harness.need(options.data / "brown" / "brown.txt").read_text(encoding="utf-8")
+    text = harness.need(data / "brown" / "brown.txt").read_text(encoding="utf-8")
     for sentence in text.split("\n\n"):
         lines = sentence.strip("\n").split("\n")
         document += any(line.startswith("# doc") for line in lines)
@@ -79,26 +85,53 @@ def brown(options) -> tuple[Sentences, Sentences]:
 
 
 def write(path: Path, sentences: Sentences) -> None:
-    path.write_text("".join("\n".join(lines) + "\n\n" for lines in sentences), encoding="utf-8")
+    """Words twice, so that one can be hidden in training and the other looked up."""
+    text = ("".join(f"{word_of(line)}\t{line}\n" for line in one) + "\n" for one in sentences)
+    path.write_text("".join(text), encoding="utf-8")
 
 
-def candidates(folder: Path, data: Path) -> Path:
-    """The lexicon of Reuters by a model of the training data."""
-    text = write_text(harness.need(data / "reuters" / "reuters21578.jsonl.gz"), folder / "reuters.txt")
+def word_of(line: str) -> str:
+    return line.partition("\t")[0]
+
+
+def candidates(folder: Path, data: Path, corpus: str) -> Path:
+    """The lexicon of raw text by a model of the training data."""
+    texts = [write_text(harness.need(data / "reuters" / "reuters21578.jsonl.gz"), folder / "reuters.txt")]
+    if corpus == "ewt":
+        texts.append(brown_text(data, folder / "brown.txt"))
     train(folder, "first.mg", "pos", "perceptron", {"passes": 10}, None, 1)
-    lexicon = ["lexicon", folder / "first.mg", text, "--format", "plain", "-q"]
-    harness.median_of([*OURS, *lexicon, "-o", folder / "words.lex"])
+    lexicon = ["lexicon", folder / "first.mg", *texts, "--format", "plain", "-q"]
+    harness.median_of([*OURS, *lexicon, "--min-count", LEAST, "-o", folder / "words.lex"])
     return folder / "words.lex"
+
+
+def brown_text(data: Path, target: Path) -> Path:
+    """The words of Brown, a sentence a line."""
+    with target.open("w", encoding="utf-8") as file:
+        for one in itertools.chain(*brown(data)):
+            file.write(" ".join(map(word_of, one)) + "\n")
+    return target
+
+
+def features_of(folder: Path, features: str, settings: dict) -> str | Path:
+    """The set; if words are hidden, with candidates of the copies, which are not."""
+    if "dropout" not in settings:
+        return features
+    path = folder / "copies.txt"
+    templates = (SETS / f"{features}.txt").read_text(encoding="utf-8")
+    path.write_text(re.sub(r"^(lexicon\(.*?\))\(word\)", r"\1(copy)", templates, flags=re.MULTILINE))
+    return path
 
 
 def train(
     folder: Path, model: str, features: str, learner: str, settings: dict, lexicon: Path | None, repeat: int
 ) -> harness.Run:
     """A model in the folder."""
-    command = [*OURS, "train", folder / "train.txt", "-o", folder / model, "--columns", "word tag", "-q"]
-    command += ["--separator", "tab", "--comments", "none", "--features", features, "--learner", learner]
+    command = [*OURS, "train", folder / "train.txt", "-o", folder / model, "--columns", "word copy tag", "-q"]
+    command += ["--separator", "tab", "--comments", "none", "--learner", learner]
+    command += ["--features", features_of(folder, features, settings)]
     command += [part for key, value in settings.items() for part in ("--set", f"{key}={value}")]
-    command += [] if lexicon is None else ["--lexicon", f"reuters={lexicon}"]
+    command += [] if lexicon is None else ["--lexicon", f"raw={lexicon}"]
     return harness.median_of(command, repeat)
 
 

@@ -29,6 +29,7 @@ CORRECTED = 100  # sentences
 SPEED = {
     "character chain": CHAIN,
     "words": WORDS,
+    "words, word-beam 4": [*WORDS, "--set", "word-beam=4"],
     "words, word-beam 4, max-length 8": [*WORDS, "--set", "word-beam=4", "--set", "max-length=8"],
 }
 

@@ -176,6 +176,14 @@ def test_a_clause_that_is_a_predicate_has_a_subject_and_a_tense_of_its_own() -> 
     assert results["agreement"] == results["tense"] == "passed"
 
 
+def test_a_verb_agrees_with_a_subject_that_has_another_conjunction_now() -> None:
+    before = tree_of("Tom or Mary runs the shop.")
+    after = before.copy()
+    after.replace(word(after, "or"), Node("and", "and", "CCONJ"))
+    assert findings(before, after) == {"agreement": "repaired"}
+    assert after.text == "Tom and Mary run the shop."
+
+
 def test_words_stay_in_their_quotes_and_brackets() -> None:
     before = tree_of('"We sell the house" is what the man (my uncle) said.')
     moved, alone = before.copy(), before.copy()

@@ -98,7 +98,7 @@ class Assistant:
         if not 0 < len(sentence.words) <= LONGEST:
             return ()
         tree = Tree.of(sentence, self.language)
-        return ranked_offers(tree, self.judge, self.rules, self.words, self.profile)
+        return ranked_offers(tree, self.judge, self.rules, self.words, self.profile, self.parses.parse)
 
     def _difficulty(self, sentence: ParsedSentence) -> tuple[float, tuple[Reason, ...]]:
         if not any(map(str.isalnum, sentence.text)) or not sentence.words:

@@ -5,19 +5,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from marginalia.assist.difference import difference
+from marginalia.assist.paraphrase import Paraphrase
 from marginalia.assist.profile import Profile
 from marginalia.assist.records import CheckReport, Offer, OfferStep, Reason
 from marginalia.assist.trees import Tree
 
 if TYPE_CHECKING:
     from marginalia.assist.checks import CheckResult
+    from marginalia.assist.checks.reading import Parse
     from marginalia.assist.composing import Words
-    from marginalia.assist.paraphrase import Paraphrase, RuleSet, Step
+    from marginalia.assist.paraphrase import RuleSet, Step
     from marginalia.assist.readability.evidence import Evidence
 
+_MOST_READ = 16  # paraphrases that are parsed again, the best ones
 WORDS = "plainer-word"  # the family of all simpler words
 
 
@@ -55,7 +59,7 @@ class Ranked(NamedTuple):
 
 
 def ranked_offers(
-    tree: Tree, judge: Judge, rules: RuleSet, words: Words | None, profile: Profile
+    tree: Tree, judge: Judge, rules: RuleSet, words: Words | None, profile: Profile, parse: Parse
 ) -> tuple[Offer, ...]:
     """The best offers for a sentence: each is easier by as much as the reader wants, or more."""
     from marginalia.assist.composing import paraphrases
@@ -74,9 +78,32 @@ def ranked_offers(
         worth = round(value(one), 9)
         if worth > 0 and worth >= profile.picky and _keeps(tree.text, one.text, profile.protected):
             ranked.append(Ranked(worth, gains[one.text], one))
-    ranked.sort(key=lambda one: (-one.value, len(one.paraphrase.steps), one.paraphrase.text))
     lexical = {rule.name for rule in rules.word_rules}
-    return tuple(_offer(tree, one, judge, lexical) for one in _varied(ranked, profile.offers))
+    best = sorted(ranked, key=_place)[: max(_MOST_READ, 2 * profile.offers)]
+    read = [one for one in _read_again(best, lexical, parse) if one.value >= profile.picky]
+    return tuple(
+        _offer(tree, one, judge, lexical) for one in _varied(sorted(read, key=_place), profile.offers)
+    )
+
+
+def _place(one: Ranked) -> tuple[float, int, str]:
+    return -one.value, len(one.paraphrase.steps), one.paraphrase.text
+
+
+def _read_again(ranked: Sequence[Ranked], lexical: Collection[str], parse: Parse) -> Iterator[Ranked]:
+    """Paraphrases that the parser reads as they were meant, or nearly so; another word alone must not change
+    how a sentence is read at all."""
+    from marginalia.assist.checks.reading import well_formed
+
+    results = well_formed([one.paraphrase for one in ranked], parse)
+    for one, result in zip(ranked, results, strict=True):
+        *steps, last = one.paraphrase.steps
+        strict = all(_is_lexical(step, lexical) for step in one.paraphrase.steps)
+        if result.action == "vetoed" or (strict and result.action != "passed"):
+            continue
+        last = replace(last, checks=(*last.checks, result))
+        value = round(one.value * (1 - result.penalty), 9)
+        yield Ranked(value, one.gain, Paraphrase(one.paraphrase.trees, (*steps, last)))
 
 
 def _varied(ranked: Sequence[Ranked], most: int) -> list[Ranked]:

@@ -160,7 +160,7 @@ def _placed(values: dict[str, Any], folder: str) -> dict[str, Any]:
     if "columns" in values and isinstance(values["columns"], list):
         placed["columns"] = " ".join(values["columns"])
     for name in ("features", "global_features"):
-        if name in values and not _is_set(values[name]):
+        if name in values and not is_set(values[name]):
             placed[name] = place(values[name])
     if (costs := costs_file(values.get("set", {}))) is not None:
         placed["set"] = {**values["set"], "costs": place(costs)}
@@ -175,7 +175,8 @@ def costs_file(settings: Mapping[str, Any]) -> str | None:
     return costs if isinstance(costs, str) and costs.lower() != "hamming" else None
 
 
-def _is_set(name: str) -> bool:
+def is_set(name: str) -> bool:
+    """Whether that is a ready-made set of features, not a file."""
     from marginalia.features.global_features import GLOBAL_SETS
     from marginalia.features.sets import SETS
 

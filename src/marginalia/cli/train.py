@@ -127,6 +127,9 @@ def add_parser(verbs: Verbs) -> None:
         "--parallel", metavar="HOW", help="mix: split the data over --threads models, average after each pass"
     )
     _add_pipeline_options(parser)
+    parser.add_argument(
+        "--write-recipe", metavar="FILE", help="write all that is set, also by default, as a recipe"
+    )
     parser.add_argument("--seed", metavar="N", type=natural, help="seed of all that is random (default: 1)")
     add_threads(parser, "threads for whatever can be done side by side")
     add_reading(parser, "by suffix, .conllu and .jsonl; else columns, the last one is the label")
@@ -199,7 +202,10 @@ def run(args: argparse.Namespace) -> int:
         check_output(plan.added, args, plan, stdout=False)
         if os.path.realpath(plan.added) == os.path.realpath(plan.output):
             raise UsageError("--added and --output name the same file.")
+    if args.write_recipe:
+        check_output(args.write_recipe, args, plan, stdout=False)
     ends = len(plan.train), len(plan.train) + len(plan.dev)
+    asked = plan
     with seekable([*plan.train, *plan.dev, *plan.also_unlabelled]) as paths:
         say = Notes(sys.stderr, not args.quiet).say
         plan = replace(plan, also_unlabelled=paths[ends[1] :])
@@ -210,6 +216,8 @@ def run(args: argparse.Namespace) -> int:
     with uninterrupted():
         model = training.model()
         model.save(plan.output)
+    if args.write_recipe:
+        _write_recipe(asked, training, args.write_recipe)
     if plan.added:
         from marginalia.learn.self_training import write_added
 
@@ -218,6 +226,14 @@ def run(args: argparse.Namespace) -> int:
     show = _json if args.json else _text
     show(training, model, plan.output, interrupted)
     return INTERRUPTED if interrupted else OK
+
+
+def _write_recipe(plan: Plan, training: TrainingRun, path: str) -> None:
+    from marginalia.cli.recipe_file import recipe_text
+    from marginalia.corpus.streams import replacing
+
+    with replacing(path) as file:
+        file.write(recipe_text(plan, training.recipe, path).encode())
 
 
 def _structure_of(model: str) -> str:

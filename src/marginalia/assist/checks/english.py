@@ -68,7 +68,11 @@ def _concerned(transfer: Transfer, predicate: Node, verb: Node, subject: Node) -
     source = transfer.source(verb)
     if source is None or source.form.lower() != verb.form.lower():
         return True
-    return transfer.is_changed(subject) or transfer.is_changed(predicate)
+    former = transfer.source(subject)
+    counted = former is not None and agreement_of(former) != agreement_of(
+        subject
+    )  # Tom and …, Tom as well as …
+    return counted or transfer.is_changed(subject) or transfer.is_changed(predicate)
 
 
 def agreeing_form(verb: Node, subject: Node) -> str | None:

@@ -181,13 +181,15 @@ def _wrong_mark(tree: Tree) -> Node | None:
 
 
 def _is_wrong(node: Node, before: Node | None, after: Node | None) -> bool:
+    if node.form in _COMMAS and _parts_subject(before, after):
+        return True
     made = before is None or node.origin is None or before.origin is None or before.origin != node.origin - 1
     followed = after is None or node.origin is None or after.origin != node.origin + 1
     if not (made or followed):
         return False  # as it was written
     if node.form in _COMMAS:
         nothing_before = before is None or before.form in _OPENING - {'"'}
-        return (nothing_before or _after_new_link(node, before) or _parts_subject(before, after)) or (
+        return (nothing_before or _after_new_link(node, before)) or (
             after is not None and after.upos == "PUNCT" and after.form in _COMMAS | _ENDS
         )
     if node.form in _OPENING - {'"'}:
@@ -202,10 +204,17 @@ def _parts_subject(before: Node | None, after: Node | None) -> bool:
     if before is None or after is None:
         return False
     subject = next((one for one in (before, *before.ancestors()) if one.relation.startswith("nsubj")), None)
-    if subject is None or subject.head is None or any(one.form in _COMMAS for one in subject.subtree()[:-1]):
+    if subject is None or subject.head is None:
         return False
+    words = [one for one in subject.subtree() if one.index <= before.index]
+    if any(one.form in _COMMAS for one in words) or all(_follows(*pair) for pair in pairwise(words)):
+        return False  # it has a partner, or the text has it so
     of_verb = after.head is subject.head and after.relation.startswith(("aux", "cop"))
     return after is subject.head or of_verb
+
+
+def _follows(left: Node, right: Node) -> bool:
+    return left.origin is not None and right.origin == left.origin + 1
 
 
 def _after_new_link(node: Node, before: Node | None) -> bool:
