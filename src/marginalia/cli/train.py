@@ -29,7 +29,6 @@ from marginalia.cli.output import check_output
 from marginalia.cli.plan import Plan, make_plan
 from marginalia.cli.progress import Notes, TrainingProgress
 from marginalia.cli.reading import must_exist, seekable
-from marginalia.cli.recipe_text import write_recipe
 from marginalia.cli.text import count, seconds, size
 from marginalia.interrupts import stopping, uninterrupted
 
@@ -134,9 +133,6 @@ def add_parser(verbs: Verbs) -> None:
     add_threads(parser, "threads for whatever can be done side by side")
     add_reading(parser, "by suffix, .conllu and .jsonl; else columns, the last one is the label")
     parser.add_argument("--json", action="store_true", help="end with one JSON object instead of text")
-    parser.add_argument(
-        "--write-recipe", metavar="FILE", help="write what was chosen as a recipe (.toml), for other data"
-    )
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress on standard error")
     parser.add_argument("--settings", action="store_true", help="list all settings of the --learner and exit")
     parser.set_defaults(run=run, take=added_to("data"))
@@ -196,8 +192,6 @@ def run(args: argparse.Namespace) -> int:
     _check_unlabelled(plan)
     must_exist([*plan.train, *plan.dev, *plan.also_unlabelled])
     check_output(plan.output, args, plan, model=True, may_replace=plan.start)
-    if args.write_recipe:
-        check_output(args.write_recipe, args, plan, stdout=False)
     if plan.added:
         check_output(plan.added, args, plan, stdout=False)
         if os.path.realpath(plan.added) == os.path.realpath(plan.output):
@@ -210,8 +204,6 @@ def run(args: argparse.Namespace) -> int:
         say = Notes(sys.stderr, not args.quiet).say
         plan = replace(plan, also_unlabelled=paths[ends[1] :])
         training = prepare(plan, paths[: ends[0]], paths[ends[0] : ends[1]], say)
-        if args.write_recipe:
-            write_recipe(args.write_recipe, plan, training.recipe)
         interrupted = follow(training, args.quiet)
     with uninterrupted():
         model = training.model()

@@ -115,11 +115,6 @@ class SelfTraining:
         return self._second if self._second is not None and self.self_training.kept else self._first
 
     @property
-    def recipe(self) -> Recipe:
-        """What is trained."""
-        return self._first.recipe
-
-    @property
     def data(self) -> TrainingSet:
         """What the better run learns from."""
         return self._kept.data

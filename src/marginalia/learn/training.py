@@ -97,10 +97,6 @@ class TrainingRun(Protocol):
     """What users know of a run, `Training` or several of them (learn/self_training.py)."""
 
     @property
-    def recipe(self) -> Recipe:
-        """What is trained."""
-
-    @property
     def self_training(self) -> SelfTrainingReport | None:
         """What unlabelled text has brought, if it was learned from."""
 
