@@ -43,7 +43,7 @@ STRENGTH, TEXT_FOLDS = 1000.0, 5
 SETTINGS = {"r": 100.0, "cutoff": 5}
 SOURCES = {
     "en": Source("OneStopEnglish", "Vajjala and Lučić 2018", "CC BY-SA 4.0", 6_000, 0.95),
-    "ja": Source("SNOW T15", "Maruyama and Yamamoto 2018", "CC BY 4.0", 8_000, 0.99),
+    "ja": Source("SNOW T15", "Maruyama and Yamamoto 2018", "CC BY 4.0", 5_000, 0.99),
 }
 
 
