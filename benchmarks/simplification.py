@@ -15,6 +15,9 @@ from pathlib import Path
 
 import harness
 
+LEARN_SHARE = (
+    4  # the ranker of bold learns from every so many-th sentence of the valid part, from the second on
+)
 BRACKETS = re.compile(r"\s*\([^()]*\)")
 
 
@@ -89,16 +92,58 @@ def best_offers(sentences: list[str], options, off: tuple[str, ...] = ()) -> lis
 
 
 def bold(sentences: list[str], options) -> list[str]:
-    """More than a reader is offered: the best offer by rules, then words that a ranker of BenchLS is
-    less sure of, and no brackets. Nothing of it ships."""
+    """More than a reader is offered: the best offer by rules, then words as a ranker replaces them that has
+    learned from the valid part, and no brackets. Nothing of it ships."""
+    ruled = best_offers(sentences, options, ("lexical",))
+    return [
+        BRACKETS.sub("", text) for text in replaced(ruled, "beginner", options.sure, learned(options.data))
+    ]
+
+
+def learned(data: Path):
+    """A ranker of words of some sentences of the valid part: right is what a reference adds, or to keep the
+    word."""
     import tempfile
 
-    import lexical
+    import marginalia as mg
+    from marginalia.assist.lexical import read_ranker
+    from marginalia.assist.lexical.evidence import Token, choices
+    from marginalia.assist.lexical.ranker import KEEP
 
+    items = []
+    originals, references = (part[1::LEARN_SHARE] for part in read(data, "valid"))
+    documents = mg.load("en").parse_all(originals)
+    for original, own, document in zip(originals, references, documents, strict=True):
+        new = words_of(own) - words_of([original])
+        for sentence in document.sentences:
+            tokens = [Token(word.form, word.lemma, word.upos, word.xpos) for word in sentence.words]
+            for number, token in enumerate(tokens):
+                if is_hard(token):
+                    listed = [(each.features, each.form in new) for each in choices(tokens, number)]
+                    listed.append(({KEEP: 1.0}, not any(right for _, right in listed)))
+                    items.append({"candidates": [{"features": f, "right": right} for f, right in listed]})
     with tempfile.TemporaryDirectory() as folder:
-        ranker = lexical.learned(lexical.items(lexical.benchls(options.data), []), Path(folder))
-    ruled = best_offers(sentences, options, ("lexical",))
-    return [BRACKETS.sub("", text) for text in replaced(ruled, "beginner", options.sure, ranker)]
+        path = str(Path(folder) / "ranker.weights")
+        mg.train(items, structure="candidates", learner="crf", partial=True, l2=3.0).export_weights(path)
+        return read_ranker(path)
+
+
+def is_hard(token) -> bool:
+    """Whether a word may be replaced for a beginner."""
+    from marginalia.assist.hard_words import CONTENT, FREQUENT
+    from marginalia.assist.words.familiarity import zipf
+
+    return token.upos in CONTENT and token.form.isalpha() and zipf(token.form, "en") < FREQUENT["beginner"][0]
+
+
+def words_of(texts: list[str]) -> set[str]:
+    """Tokens of texts, and two in a row."""
+    from itertools import pairwise
+
+    from marginalia.evaluate.simplification import tokens_13a
+
+    listed = [tokens_13a(text) for text in texts]
+    return {word for tokens in listed for word in (*tokens, *map(" ".join, pairwise(tokens)))}
 
 
 SYSTEMS: dict[str, Callable] = {
@@ -142,7 +187,7 @@ def main() -> None:
     options.add_argument("--share", type=int, default=1, help="every so many-th sentence")
     options.add_argument("--level", default="intermediate", help="of the reader")
     options.add_argument("--picky", type=float, default=0.1, help="how much easier an offer must be")
-    options.add_argument("--sure", type=float, default=0.3, help="of bold: share of the usual probabilities")
+    options.add_argument("--sure", type=float, default=0.25, help="of bold: share of the usual probabilities")
     options.add_argument("--keep", type=Path, metavar="DIR", help="where outputs go")
     harness.add_only(options, SYSTEMS, "kinds of outputs")
     options = options.parse_args()

@@ -1,7 +1,8 @@
 """Learn to rank words that stand for others: python tools/make_lexical_ranker.py ../shared/data
 
 Learned from OneStopEnglish (CC BY-SA 4.0): in each pair of aligned sentences, a content word that only the
-harder one has, and its candidates; right are those that only the easier one has.
+harder one has, and its candidates; right are those that only the easier one has, beside a word that the
+harder one has in the same place.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import random
 import sys
 import tempfile
+from collections import defaultdict
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -47,13 +49,17 @@ def examples(folder: Path) -> Iterator[Example]:
     found = list(dict.fromkeys(pairs(folder)))
     parse = mg.load("en").parse_all
     for hard, easy in zip(parse([one for one, _ in found]), parse([one for _, one in found]), strict=True):
-        old, new = words_of(hard), words_of(easy)
+        old, new, beside = words_of(hard), words_of(easy), neighbours_of(easy)
         for sentence in hard.sentences:
             tokens = [Token(word.form, word.lemma, word.upos, word.xpos) for word in sentence.words]
             for number, token in enumerate(tokens):
                 if is_gone(token, new):
                     listed = choices(tokens, number)
-                    right = [each.form in new and each.form not in old for each in listed]
+                    around = neighbours(tokens, number)
+                    right = [
+                        each.form in new and each.form not in old and not around.isdisjoint(beside[each.form])
+                        for each in listed
+                    ]
                     if any(right) and not all(right):
                         yield listed, right
 
@@ -63,6 +69,24 @@ def words_of(document: Any) -> set[str]:
     forms = [word.form.lower() for sentence in document.sentences for word in sentence.words]
     lemmas = {word.lemma.lower() for sentence in document.sentences for word in sentence.words}
     return {*forms, *lemmas, *map(" ".join, pairwise(forms))}
+
+
+def neighbours_of(document: Any) -> dict[str, set[tuple[str, str]]]:
+    """What stands on the left and on the right of each form, and of each two in a row."""
+    found: dict[str, set[tuple[str, str]]] = defaultdict(set)
+    for sentence in document.sentences:
+        forms = [".", *(word.form.lower() for word in sentence.words), "."]
+        for size in (1, 2):
+            for start in range(1, len(forms) - size):
+                sides = {("left", forms[start - 1]), ("right", forms[start + size])}
+                found[" ".join(forms[start : start + size])] |= sides
+    return found
+
+
+def neighbours(tokens: list[Token], number: int) -> set[tuple[str, str]]:
+    """The same of one word."""
+    forms = [".", *(token.form.lower() for token in tokens), "."]
+    return {("left", forms[number]), ("right", forms[number + 2])}
 
 
 def is_gone(token: Token, new: set[str]) -> bool:

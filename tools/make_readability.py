@@ -10,14 +10,17 @@ from __future__ import annotations
 import argparse
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from simplified_texts import ONESTOP_LEVELS, Pair, onestop_pairs, snow_pairs
+from simplified_texts import ONESTOP_LEVELS, Pair, onestop_pairs, onestop_texts, snow_pairs
 
 from marginalia.assist.readability.evidence import Evidence, evidence
 from marginalia.assist.readability.model import ReadabilityModel
-from marginalia.assist.readability.training import JudgedPair, train_model
+from marginalia.assist.readability.regression import Features, fit_ridge
+from marginalia.assist.readability.text_model import LEVEL_MARKS, TextModel
+from marginalia.assist.readability.texts import text_features
+from marginalia.assist.readability.training import JudgedPair, fitted_temperature, folds_of, train_model
 from marginalia.assist.trees import trees_of
 from marginalia.kinds import load
 
@@ -36,10 +39,11 @@ class Source:
     precision: float
 
 
+STRENGTH, TEXT_FOLDS = 1000.0, 5
 SETTINGS = {"r": 100.0, "cutoff": 5}
 SOURCES = {
     "en": Source("OneStopEnglish", "Vajjala and Lučić 2018", "CC BY-SA 4.0", 6_000, 0.95),
-    "ja": Source("SNOW T15", "Maruyama and Yamamoto 2018", "CC BY 4.0", 8_000, 0.99),
+    "ja": Source("SNOW T15", "Maruyama and Yamamoto 2018", "CC BY 4.0", 5_000, 0.99),
 }
 
 
@@ -85,7 +89,42 @@ def make(language: str, folder: Path) -> ReadabilityModel:
         level: [known[text] for text in own] for level, own in sentences_by_level(pairs, language).items()
     }
     about = {"data": source.data, "attribution": source.attribution, "licence": source.licence}
-    return train_model(judged, language, levels, settings=SETTINGS, precision=source.precision, about=about)
+    trained = train_model(
+        judged, language, levels, settings=SETTINGS, precision=source.precision, about=about
+    )
+    of_texts = onestop_text_model(folder / "onestopenglish") if language == "en" else None
+    return replace(trained.model, texts=of_texts)
+
+
+def onestop_text_model(folder: Path) -> TextModel:
+    """The regression from texts of OneStopEnglish to the marks of the levels that they were written for."""
+    texts = {
+        (article, level): text
+        for article, levels in onestop_texts(folder).items()
+        for level, text in levels.items()
+    }
+    parsed = load("en").parse_all(list(texts.values()))
+    return text_model_of(list(texts), [text_features(trees_of(one.sentences, "en")) for one in parsed])
+
+
+def text_model_of(texts: Sequence[tuple[str, str]], features: Sequence[Features]) -> TextModel:
+    """The model of texts (their articles and levels); its temperature is fitted to difficulties of models
+    that have not seen the article."""
+    marks = [LEVEL_MARKS[ONESTOP_LEVELS[level]] for _, level in texts]
+    folds = folds_of((article for article, _ in texts), seed=1, folds=TEXT_FOLDS)
+    difficulty: dict[tuple[str, str], float] = {}
+    for fold in range(TEXT_FOLDS):
+        inside = [place for place, (article, _) in enumerate(texts) if folds[article] != fold]
+        ridge = fit_ridge([features[i] for i in inside], [marks[i] for i in inside], STRENGTH)
+        for place, text in enumerate(texts):
+            if folds[text[0]] == fold:
+                difficulty[text] = ridge.predict(features[place])
+    margins = [
+        difficulty[article, harder] - difficulty[article, easier]
+        for article in folds
+        for harder, easier in (("ADV", "INT"), ("INT", "ELE"), ("ADV", "ELE"))
+    ]
+    return TextModel(fit_ridge(features, marks, STRENGTH), fitted_temperature(margins))
 
 
 def main() -> None:

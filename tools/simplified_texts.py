@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ONESTOP_LEVELS = {"ELE": "beginner", "INT": "intermediate", "ADV": "advanced"}
+SNOW_HELD_OUT = 10
 _BETWEEN = re.compile(r"\*{5,}")
 _NO_LETTERS = re.compile(r"\W+")
 
@@ -75,11 +76,12 @@ def _article_of(sentences: tuple[str, str], articles: dict[str, str], before: st
     return before
 
 
-def snow_pairs(path: Path) -> list[Pair]:
-    """The pairs of SNOW T15 whose sentences differ; those of one original are of one group."""
+def snow_pairs(path: Path, *, held_out: bool = False) -> list[Pair]:
+    """The pairs of SNOW T15 whose sentences differ, but for every tenth line of it; or those that this leaves
+    out. Pairs of one original are of one group."""
     pairs = []
     for line in path.read_text(encoding="utf-8-sig").splitlines()[1:]:
-        _, original, simplified, *_ = (part.strip() for part in line.split("\t"))
-        if original and simplified and original != simplified:
+        number, original, simplified, *_ = (part.strip() for part in line.split("\t"))
+        if (int(number) % SNOW_HELD_OUT == 0) is held_out and original != simplified:
             pairs.append(Pair(original, simplified, ("ORIGINAL", "EASY"), original))
     return pairs

@@ -23,7 +23,7 @@ from marginalia.assist.trees import Tree
 from marginalia.assist.words import wordnet
 from marginalia.assist.words.contexts import Contexts, contexts
 from marginalia.assist.words.packed import write_packed
-from marginalia.errors import DataError
+from marginalia.errors import DataError, SettingsError
 
 
 @cache
@@ -177,3 +177,24 @@ def test_lexical_rules_compose_with_others() -> None:
     assert [step.family for step in both.steps].count("plainer-word") == 1
     assert len(both.steps) == 2
     assert "word:commence/start" in {step.rule for step in both.steps}
+
+
+def test_a_ranker_may_know_when_to_keep_a_word() -> None:
+    listed = choices([Token("commence", "commence", "VERB", "VB")], 0)[:2]
+    for choice in listed:
+        choice.features.clear()
+        choice.features["a"] = 1.0
+    without, with_it = Ranker({"a": 1.0}).ranked(listed), Ranker({"a": 1.0, "keep": 1.0}).ranked(listed)
+    assert [one.probability for one in without] == pytest.approx([1 / 2, 1 / 2])
+    assert [one.probability for one in with_it] == pytest.approx([1 / 3, 1 / 3])
+
+
+def test_less_sure_rules_offer_more() -> None:
+    tree = tree_of("The committee will ascertain whether the inhabitants had considerable assistance.")
+
+    def names(sure: float) -> list[str]:
+        return [rule.name for rule, _ in LexicalRules(Profile(), sure=sure).matches(tree)]
+
+    assert set(names(1.0)) < set(names(0.1))
+    with pytest.raises(SettingsError, match=r"sure: found 2.0, expected 0 to 1"):
+        LexicalRules(Profile(), sure=2.0)

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from marginalia.assist.parses import parses
-from marginalia.assist.readability import Answer, compare, load_model, score
+from marginalia.assist.readability import Answer, compare, load_model, score, shipped_model
+from marginalia.assist.readability.features import SHIPPED
 from marginalia.assist.readability.questionnaire import shipped_questions
 from marginalia.assist.readability.regression import Ridge, fit_ridge
 from marginalia.assist.readability.scoring import japanese_counts
@@ -97,9 +98,8 @@ def test_more_features_than_texts_give_the_same_as_the_other_way_round() -> None
 
 
 def test_a_model_of_texts_scores_either_way_round() -> None:
-    model = TextModel(Ridge({"a": (0.0, 1.0, 10.0)}, 50.0), 20.0, (2.0, 0.1))
+    model = TextModel(Ridge({"a": (0.0, 1.0, 10.0)}, 50.0), 20.0)
     assert model.difficulty({"a": 9.0}) == 100.0
-    assert model.school_grade({}) == 7.0
     assert model.score({}, {"a": 1.0}) == -model.score({"a": 1.0}, {}) > 0
     assert TextModel.of(model.about(), model.ridge.lines()) == model
 
@@ -108,6 +108,7 @@ def test_texts_and_paraphrases_are_scored() -> None:
     hard, easy = score(HARD * 5), score(EASY)
     assert hard.difficulty > easy.difficulty
     assert hard.hardest[0].reasons
+    assert easy.grade < 6 < hard.grade
     assert set(hard.formulas) >= {"flesch", "flesch-kincaid", "smog"}
     assert compare(EASY, HARD).verdict == "left"
     there, back = compare(f"{HARD} " * 4, f"{EASY} " * 4), compare(f"{EASY} " * 4, f"{HARD} " * 4)
@@ -116,6 +117,13 @@ def test_texts_and_paraphrases_are_scored() -> None:
         score("!!!", language="en")
     with pytest.raises(SettingsError, match="found language 'de'"):
         score(EASY, language="de")
+
+
+def test_models_that_ship_are_small_and_english_knows_whole_texts() -> None:
+    for language in ("en", "ja"):
+        assert (SHIPPED / language / "readability.mg").stat().st_size <= 300_000
+        assert set(shipped_model(language).levels) == {"beginner", "intermediate", "advanced"}
+    assert shipped_model("en").texts is not None
 
 
 def test_the_japanese_model_knows_that_shorter_is_not_easier() -> None:
@@ -173,8 +181,7 @@ def test_what_cannot_be_done_is_told(
     words: list[str], code: int, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "h.txt").write_text(HARD + "\n")
-    shipped = Path(__file__).parents[2] / "src" / "marginalia" / "data" / "assist" / "en" / "readability.mg"
-    files = {"HARD": tmp_path / "h.txt", "OUT": tmp_path / "o.mg", "EN": shipped}
+    files = {"HARD": tmp_path / "h.txt", "OUT": tmp_path / "o.mg", "EN": SHIPPED / "en" / "readability.mg"}
     files["RATINGS"] = Path(ratings(tmp_path / "r.jsonl"))
     try:
         found = main(["readability", *(str(files.get(word, word)) for word in words)])

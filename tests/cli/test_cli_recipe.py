@@ -90,3 +90,33 @@ class TestRecipes:
     def test_missing_and_many(self, run: Run, folder: Path) -> None:
         assert "cannot read the recipe" in run("train", folder / "no.toml")[2]
         assert run("train", folder / "recipe.toml", folder / "other.toml")[0] == 2
+
+
+class TestWrittenRecipes:
+    @pytest.mark.parametrize(
+        "words",
+        [
+            "",
+            "--task chunking --learner arow --set r=2 --seed 3",
+            "--structure segments --set max-length=auto --learner crf --set passes=5",
+            "--separator blanks --comments none --set dropout=values:0.1 --list names={d}/names.txt",
+            "--features {d}/templates.txt --dev {d}/dev.txt --dictionary {d}/names.tsv",
+        ],
+    )
+    def test_a_written_recipe_trains_the_same_model(
+        self, run: Run, data: Path, tmp_path: Path, words: str
+    ) -> None:
+        files = {"names.txt": "cat\ndog\n", "names.tsv": "cat\tNP\n", "templates.txt": "word[-1..1]\nedge:\n"}
+        for name, text in files.items():
+            (data / name).write_text(text)
+        (tmp_path / "recipes").mkdir()
+        recipe, out = tmp_path / "recipes" / "r.toml", tmp_path / "m.mg"
+        given = ("--columns", "word pos chunk", *words.format(d=data).split())
+        assert run("train", data / "train.txt", *given, "-o", out, "-q", "--write-recipe", recipe)[0] == 0
+        assert run("train", recipe, "-o", tmp_path / "again.mg", "-q")[0] == 0
+        one, other = mg.load(out).saved, mg.load(tmp_path / "again.mg").saved
+        assert (one.settings, one.options, one.seed) == (other.settings, other.options, other.seed)
+        assert all((one.arrays[name] == other.arrays[name]).all() for name in one.arrays)
+        before = recipe.read_text()
+        assert run("train", recipe, "-q", "--write-recipe", recipe)[0] == 1  # an input is never replaced
+        assert recipe.read_text() == before

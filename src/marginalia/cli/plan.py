@@ -30,6 +30,7 @@ _TEXTS = (
     "global_features",
     "lowercase",
     "learner",
+    "preset",
     "start",
     "sample_weights",
     "parallel",
@@ -66,7 +67,8 @@ class Plan:
     global_features: str | None = None
     global_function: list[str] = field(default_factory=list)
     lowercase: str | None = None
-    learner: str = "perceptron"
+    learner: str | None = None
+    preset: str | None = None
     seed: int = 1
     threads: int = 1
     start: str | None = None
@@ -158,7 +160,7 @@ def _placed(values: dict[str, Any], folder: str) -> dict[str, Any]:
     if "columns" in values and isinstance(values["columns"], list):
         placed["columns"] = " ".join(values["columns"])
     for name in ("features", "global_features"):
-        if name in values and not _is_set(values[name]):
+        if name in values and not is_set(values[name]):
             placed[name] = place(values[name])
     if (costs := costs_file(values.get("set", {}))) is not None:
         placed["set"] = {**values["set"], "costs": place(costs)}
@@ -173,7 +175,8 @@ def costs_file(settings: Mapping[str, Any]) -> str | None:
     return costs if isinstance(costs, str) and costs.lower() != "hamming" else None
 
 
-def _is_set(name: str) -> bool:
+def is_set(name: str) -> bool:
+    """Whether that is a ready-made set of features, not a file."""
     from marginalia.features.global_features import GLOBAL_SETS
     from marginalia.features.sets import SETS
 
@@ -211,7 +214,9 @@ def _plan(values: Mapping[str, Any]) -> Plan:
     structure = values.get("structure", "chain")  # so is an unknown one
     reader = kind_of(structure if structure in STRUCTURES else "chain").reader
     check_layout(reader, reader.format_name(values["train"][0], format), values.get("columns"), options)
-    chosen = {name: values[name] for name in ("structure", "learner", "seed", "threads") if name in values}
+    chosen = {
+        name: values[name] for name in ("structure", "learner", "preset", "seed", "threads") if name in values
+    }
     return Plan(
         train=values["train"],
         dev=values.get("dev", []),

@@ -134,7 +134,7 @@ def _text_of(name: str, found: TextScore) -> str:
     lines = [
         f"{name}: difficulty {found.difficulty:.0f} of 100, school grade {found.grade:.1f}, "
         f"{found.sentences} sentences",
-        "  formulas: " + ", ".join(f"{which} {value:.1f}" for which, value in found.formulas.items()),
+        "  formulas: " + ", ".join(_formula(which, value) for which, value in found.formulas.items()),
         "  text: " + ", ".join(f"{which} {value:.2f}" for which, value in found.signals.items()),
         f"  hardest sentences for {found.level} readers:",
     ]
@@ -144,6 +144,13 @@ def _text_of(name: str, found: TextScore) -> str:
             f"           {reason.text}" for reason in one.reasons[: 3 if one.difficulty >= _HARD else 0]
         ]
     return "\n".join(lines)
+
+
+def _formula(name: str, value: float) -> str:
+    from marginalia.assist.readability.formulas import jreadability_level
+
+    meaning = f" ({jreadability_level(value)})" if name == "jreadability" else ""
+    return f"{name} {value:.1f}{meaning}"
 
 
 def compare(args: argparse.Namespace) -> int:

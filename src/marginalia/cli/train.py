@@ -78,9 +78,14 @@ def add_parser(verbs: Verbs) -> None:
         "--features", metavar="NAME|FILE", help="a set or a template file (default: the task's)"
     )
     parser.add_argument(
+        "--preset",
+        metavar="NAME",
+        help="fast, balanced (the default of tasks) or best: how much work the model is worth",
+    )
+    parser.add_argument(
         "--learner",
         metavar="NAME",
-        help="perceptron, margin, nonlocal, pa, arow, maxent, crf, rules or rank-boost (default: perceptron)",
+        help="perceptron, margin, nonlocal, pa, arow, maxent, crf, rules or rank-boost (default: as preset)",
     )
     parser.add_argument(
         "--global-features", metavar="NAME|FILE", help="nonlocal: a set or a file (default: nonlocal)"
@@ -121,6 +126,9 @@ def add_parser(verbs: Verbs) -> None:
         "--parallel", metavar="HOW", help="mix: split the data over --threads models, average after each pass"
     )
     _add_pipeline_options(parser)
+    parser.add_argument(
+        "--write-recipe", metavar="FILE", help="write all that is set, also by default, as a recipe"
+    )
     parser.add_argument("--seed", metavar="N", type=natural, help="seed of all that is random (default: 1)")
     add_threads(parser, "threads for whatever can be done side by side")
     add_reading(parser, "by suffix, .conllu and .jsonl; else columns, the last one is the label")
@@ -188,7 +196,10 @@ def run(args: argparse.Namespace) -> int:
         check_output(plan.added, args, plan, stdout=False)
         if os.path.realpath(plan.added) == os.path.realpath(plan.output):
             raise UsageError("--added and --output name the same file.")
+    if args.write_recipe:
+        check_output(args.write_recipe, args, plan, stdout=False)
     ends = len(plan.train), len(plan.train) + len(plan.dev)
+    asked = plan
     with seekable([*plan.train, *plan.dev, *plan.also_unlabelled]) as paths:
         say = Notes(sys.stderr, not args.quiet).say
         plan = replace(plan, also_unlabelled=paths[ends[1] :])
@@ -197,6 +208,8 @@ def run(args: argparse.Namespace) -> int:
     with uninterrupted():
         model = training.model()
         model.save(plan.output)
+    if args.write_recipe:
+        _write_recipe(asked, training, args.write_recipe)
     if plan.added:
         from marginalia.learn.self_training import write_added
 
@@ -205,6 +218,14 @@ def run(args: argparse.Namespace) -> int:
     show = _json if args.json else _text
     show(training, model, plan.output, interrupted)
     return INTERRUPTED if interrupted else OK
+
+
+def _write_recipe(plan: Plan, training: TrainingRun, path: str) -> None:
+    from marginalia.cli.recipe_file import recipe_text
+    from marginalia.corpus.streams import replacing
+
+    with replacing(path) as file:
+        file.write(recipe_text(plan, training.recipe, path).encode())
 
 
 def _structure_of(model: str) -> str:
@@ -256,6 +277,7 @@ def planned(plan: Plan, train: list[str], start: SavedModel | None = None) -> tu
         structure=plan.structure,
         features=plan.features,
         learner=plan.learner,
+        preset=plan.preset,
         seed=plan.seed,
         lists=plan.lists,
         clusters=plan.clusters,

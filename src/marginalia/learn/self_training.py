@@ -125,6 +125,11 @@ class SelfTraining:
         return self._kept.coder
 
     @property
+    def recipe(self) -> Recipe:
+        """What is trained, in both runs."""
+        return self._first.recipe
+
+    @property
     def kind(self) -> OutputKind[Any]:
         """The kind of output."""
         return self._first.kind

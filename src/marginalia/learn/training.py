@@ -101,6 +101,10 @@ class TrainingRun(Protocol):
         """What unlabelled text has brought, if it was learned from."""
 
     @property
+    def recipe(self) -> Recipe:
+        """What is trained."""
+
+    @property
     def data(self) -> TrainingSet:
         """What is learned from."""
 

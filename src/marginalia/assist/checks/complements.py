@@ -49,12 +49,18 @@ def _valency(transfer: Transfer) -> Iterator[Finding]:
         if verb.upos != "VERB":
             continue
         source, lemma = transfer.source(verb), verb.lemma.lower()
-        old = set(complements(source)) if source is not None and source.lemma == verb.lemma else set()
+        old = _stood_with(source) if source is not None and source.lemma == verb.lemma else set()
         for kind in sorted(set(complements(verb)) - old):
             if kind in _NAMES:
                 yield from _complement(lemma, kind)
             elif source is not None and source.lemma != verb.lemma and kind in set(complements(source)):
                 yield from _preposition(source.lemma.lower(), lemma, kind)
+
+
+def _stood_with(verb: Node) -> set[str]:
+    """What a verb stands with; nothing at all is something that it stands with, too, wherever it is."""
+    kinds = set(complements(verb))
+    return kinds if kinds & set(_NAMES) else kinds | {NONE}
 
 
 def _complement(verb: str, kind: str) -> Iterator[Finding]:

@@ -19,11 +19,16 @@ from .evidence import Choice, Features
 
 @dataclass(frozen=True)
 class Ranked:
-    """A choice with its score, and how probable it is to be the best one of its list."""
+    """A choice with its score, and how probable it is to be the best one of its list (or, if the ranker has a
+    weight for that, better than leaving the word)."""
 
     choice: Choice
     score: float
     probability: float
+
+
+KEEP = "keep"
+"""The weight of leaving a word as it is, of rankers that have learned when to."""
 
 
 class Ranker:
@@ -40,8 +45,9 @@ class Ranker:
     def ranked(self, choices: Sequence[Choice]) -> list[Ranked]:
         """The choices, the best first; equal ones by their forms."""
         scores = [self.score(choice.features) for choice in choices]
-        top = max(scores, default=0.0)
-        total = sum(math.exp(score - top) for score in scores)
+        every = [*scores, self.weights[KEEP]] if KEEP in self.weights else scores
+        top = max(every, default=0.0)
+        total = sum(math.exp(score - top) for score in every)
         found = (
             Ranked(choice, score, math.exp(score - top) / total)
             for choice, score in zip(choices, scores, strict=True)

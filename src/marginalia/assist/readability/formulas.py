@@ -128,14 +128,10 @@ JREADABILITY_LEVELS = (
     (4.5, "lower intermediate"),
     (5.5, "upper elementary"),
 )
-JREADABILITY = (
-    "11.724 - 0.056 words/sentences - 12.6 Sino-Japanese/words - 4.2 native/words - 14.5 verbs/words "
-    "- 4.4 particles/words (Lee and Hasebe, jReadability)"
-)
 
 
 def jreadability(c: JapaneseCounts) -> float:
-    """6.5 is lower elementary, 0.5 upper advanced; 0 for a text without words."""
+    """jReadability (Lee and Hasebe): 6.5 is lower elementary, 0.5 upper advanced; 0 without words."""
     if not c.words:
         return 0.0
     shares = 12.6 * c.sino_japanese + 4.2 * c.native + 14.5 * c.verbs + 4.4 * c.particles

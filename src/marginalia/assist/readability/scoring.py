@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import statistics
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from ..parses import cleaned, parses
 from ..profile import LEVELS
 from ..records import Plain, Reason
 from ..trees import Tree, trees_of
+from ..words.familiarity import kanji_grade, zipf
 from .comparing import compare_sentences
 from .counts import count
 from .evidence import evidence
@@ -28,6 +30,8 @@ FAMILIAR = 4.0  # words of this frequency (Zipf) and more are familiar to the Da
 _FEW = 3  # sentences: as many or fewer are compared as paraphrases, more as texts
 _HARDEST = 5
 _SURE = 0.9  # a score of texts below this means that they are comparable
+_ENOUGH = 10  # sentences: then the model of texts and the mean of sentences count the same
+GRADES = ("flesch-kincaid", "gunning-fog", "smog", "ari", "coleman-liau", "kanji grade")
 _LEARNED = 0.95  # of the words with kanji: learned up to the grade of a Japanese text
 
 
@@ -109,12 +113,14 @@ def _of_text(
     formulas: dict[str, float],
     model: ReadabilityModel,
 ) -> tuple[float, float]:
-    """Difficulty and school grade: of the model of texts, or of its sentences if the model has none."""
-    if model.texts is not None:
-        features = text_features(trees)
-        return model.texts.difficulty(features), model.texts.school_grade(features)
+    """Difficulty and school grade. Shares of features mean little in short texts, so the model of texts, if
+    there is one, counts as much as there are sentences, beside the mean of their difficulties."""
     mean = sum(one.difficulty for one in scored) / len(scored)
-    return mean, formulas["kanji grade" if model.language == "ja" else "flesch-kincaid"]
+    grade = school_grade(formulas)
+    if model.texts is None:
+        return mean, grade
+    known = len(trees) / (len(trees) + _ENOUGH)
+    return known * model.texts.difficulty(text_features(trees)) + (1 - known) * mean, grade
 
 
 def _compared(texts: Sequence[Sequence[Tree]], model: ReadabilityModel) -> Comparison:
@@ -130,11 +136,19 @@ def _compared(texts: Sequence[Sequence[Tree]], model: ReadabilityModel) -> Compa
 def formulas_of(sentences: Sequence[ParsedSentence], language: str) -> dict[str, float]:
     """What the formulas of a language say of parsed sentences, by their names."""
     if language == "en":
-        from ..words.familiarity import zipf
-
-        return formula_scores(count(sentences, lambda word: zipf(word, "en") >= FAMILIAR))
+        return formula_scores(count(sentences, is_familiar))
     trees = trees_of([one for one in sentences if one.words], language)
     return {"jreadability": jreadability(japanese_counts(trees)), "kanji grade": _kanji_grade(trees)}
+
+
+def school_grade(formulas: Mapping[str, float]) -> float:
+    """The median of the formulas that give school grades, 1 or more; in Japanese that of the kanji."""
+    return max(1.0, statistics.median(formulas[name] for name in GRADES if name in formulas))
+
+
+def is_familiar(word: str) -> bool:
+    """Whether an English word is one that the Dale-Chall-like formula takes for known."""
+    return zipf(word, "en") >= FAMILIAR
 
 
 def japanese_counts(trees: Sequence[Tree]) -> JapaneseCounts:
@@ -159,8 +173,6 @@ def _is_kanji(sign: str) -> bool:
 
 def _kanji_grade(trees: Sequence[Tree]) -> float:
     """The school grade by which 95 % of the words with kanji can be read; 1 without kanji."""
-    from ..words.familiarity import kanji_grade
-
     found = (kanji_grade(node.form) for tree in trees for node in tree.nodes)
     grades = sorted(grade for grade in found if grade is not None)
     return float(grades[math.ceil(_LEARNED * len(grades)) - 1]) if grades else 1.0
