@@ -23,11 +23,11 @@ from typing import Any
 import numpy as np
 
 from marginalia.assist.readability import shipped_model
+from marginalia.assist.readability.answers import evidence_of
 from marginalia.assist.readability.evidence import Evidence
 from marginalia.assist.readability.ratings import Trial, threshold_for, trial
 from marginalia.assist.readability.regression import Features, fit_ridge
 from marginalia.assist.readability.syllables import syllables
-from marginalia.assist.readability.teaching import evidence_of
 from marginalia.assist.readability.texts import text_features
 from marginalia.assist.readability.training import JudgedPair, folds_of, held_out_margins, learning
 from marginalia.assist.trees import Tree, trees_of

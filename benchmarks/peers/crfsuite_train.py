@@ -17,6 +17,7 @@ def main() -> None:
     options.add_argument("--features", required=True, help="`pos`, `words` or a CRF++ template file")
     options.add_argument("--algorithm", default="ap", choices=["ap", "lbfgs", "l2sgd", "pa", "arow"])
     options.add_argument("--iterations", type=int, help="default: CRFsuite's own")
+    options.add_argument("--c2", type=float, help="penalty of lbfgs (default: CRFsuite's own)")
     train(options.parse_args())
 
 
@@ -25,6 +26,8 @@ def train(options: argparse.Namespace) -> None:
     trainer = pycrfsuite.Trainer(options.algorithm, verbose=False)
     if options.iterations:
         trainer.set("max_iterations", options.iterations)
+    if options.c2 is not None:
+        trainer.set("c2", options.c2)
     for lines in sentences(options.data):
         columns, labels = columns_and_labels(lines, conllu)
         trainer.append(extract(columns), labels)

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from marginalia.assist.parses import parses
 from marginalia.assist.readability import Answer, compare, load_model, score, shipped_model
+from marginalia.assist.readability.answers import train_from_answers
 from marginalia.assist.readability.features import SHIPPED
 from marginalia.assist.readability.questionnaire import shipped_questions
 from marginalia.assist.readability.regression import Ridge, fit_ridge
 from marginalia.assist.readability.scoring import japanese_counts
-from marginalia.assist.readability.teaching import train_from_answers
 from marginalia.assist.readability.text_model import TextModel
 from marginalia.assist.readability.texts import signals
 from marginalia.assist.trees import trees_of

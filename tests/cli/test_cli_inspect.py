@@ -28,7 +28,7 @@ def test_text(run: Run, model: Path) -> None:
     for part in (
         "word pos chunk (conll), label chunk",
         "IOB2",
-        "passes=10",
+        "passes=14",
         "fingerprint",
         "speaks for B-NP",
     ):

@@ -95,7 +95,7 @@ rule by-passive: N1 be V:part by N2 -> N2 V N1
 def chunker() -> bytes:
     """The model that pages call model.mg."""
     data = mg.read_conll(io.StringIO(CHUNKS * 3), "word pos chunk")
-    return mg.train(data, task="chunking", passes=3).to_bytes()
+    return mg.train(data, task="chunking", preset="fast", passes=3).to_bytes()
 
 
 @cache
@@ -335,7 +335,8 @@ def test_the_architecture_page_has_every_file_of_learning() -> None:
 def test_the_diagnostics_are_on_the_page() -> None:
     data = list(mg.read_conll(io.StringIO(CHUNKS), "word pos chunk"))
     plain, boosted = (
-        mg.train(data, task="chunking", diagnostics=True, boost=rounds).saved.diagnostics for rounds in (0, 2)
+        mg.train(data, features="chunking", diagnostics=True, boost=rounds).saved.diagnostics
+        for rounds in (0, 2)
     )
     listed = [name for row in rows_of("docs/learners.md", "diagnostic") for name in [row[0].strip("`")]]
     assert listed == list(plain | boosted)

@@ -86,7 +86,7 @@ def prepare(train: str, dev: str, seed: int) -> Training:
     from marginalia.corpus.source import DataSource
 
     source = DataSource(train, "word label", options={"separator": "\t"})
-    return learn.prepare(source, dev, learn.make_recipe("fields", seed=seed))
+    return learn.prepare(source, dev, learn.make_recipe("fields", preset="fast", seed=seed))
 
 
 def score(tagger: Tagger, path: str) -> Scores:

@@ -16,7 +16,7 @@ STDOUT = "-"
 
 
 # Options that name a file to write; whatever else a command line names is an input.
-_OUTPUTS = ("output", "added", "export", "html", "save", "reliability_plot", "plot")
+_OUTPUTS = ("output", "added", "export", "html", "save", "reliability_plot", "plot", "write_recipe")
 
 
 def check_output(

@@ -30,6 +30,7 @@ _TEXTS = (
     "global_features",
     "lowercase",
     "learner",
+    "preset",
     "start",
     "sample_weights",
     "parallel",
@@ -66,7 +67,8 @@ class Plan:
     global_features: str | None = None
     global_function: list[str] = field(default_factory=list)
     lowercase: str | None = None
-    learner: str = "perceptron"
+    learner: str | None = None
+    preset: str | None = None
     seed: int = 1
     threads: int = 1
     start: str | None = None
@@ -212,7 +214,9 @@ def _plan(values: Mapping[str, Any]) -> Plan:
     structure = values.get("structure", "chain")  # so is an unknown one
     reader = kind_of(structure if structure in STRUCTURES else "chain").reader
     check_layout(reader, reader.format_name(values["train"][0], format), values.get("columns"), options)
-    chosen = {name: values[name] for name in ("structure", "learner", "seed", "threads") if name in values}
+    chosen = {
+        name: values[name] for name in ("structure", "learner", "preset", "seed", "threads") if name in values
+    }
     return Plan(
         train=values["train"],
         dev=values.get("dev", []),

@@ -14,7 +14,7 @@ from marginalia.cli.reading import STDIN, must_exist
 
 if TYPE_CHECKING:
     from marginalia.assist.readability import Comparison, ReadabilityModel, TextScore
-    from marginalia.assist.readability.teaching import Evaluation
+    from marginalia.assist.readability.answers import Evaluation
 
 _HARD = 30  # sentences from here on are explained
 LANGUAGES, LEVELS = ("en", "ja"), ("beginner", "intermediate", "advanced")
@@ -181,7 +181,7 @@ def _comparison_of(found: Comparison, names: list[str]) -> str:
 def train(args: argparse.Namespace) -> int:
     """A model of answers."""
     from marginalia.assist.readability import read_answers
-    from marginalia.assist.readability.teaching import train_from_answers
+    from marginalia.assist.readability.answers import train_from_answers
 
     model, found = train_from_answers(
         read_answers(args.train),

@@ -78,9 +78,14 @@ def add_parser(verbs: Verbs) -> None:
         "--features", metavar="NAME|FILE", help="a set or a template file (default: the task's)"
     )
     parser.add_argument(
+        "--preset",
+        metavar="NAME",
+        help="fast, balanced (the default of tasks) or best: how much work the model is worth",
+    )
+    parser.add_argument(
         "--learner",
         metavar="NAME",
-        help="perceptron, margin, nonlocal, pa, arow, maxent, crf, rules or rank-boost (default: perceptron)",
+        help="perceptron, margin, nonlocal, pa, arow, maxent, crf, rules or rank-boost (default: as preset)",
     )
     parser.add_argument(
         "--global-features", metavar="NAME|FILE", help="nonlocal: a set or a file (default: nonlocal)"
@@ -272,6 +277,7 @@ def planned(plan: Plan, train: list[str], start: SavedModel | None = None) -> tu
         structure=plan.structure,
         features=plan.features,
         learner=plan.learner,
+        preset=plan.preset,
         seed=plan.seed,
         lists=plan.lists,
         clusters=plan.clusters,

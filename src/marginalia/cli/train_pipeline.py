@@ -63,7 +63,7 @@ def prepare(
         add=_added(args.add or []),
         seed=plan.seed,
         threads=plan.threads,
-        settings=plan.settings,
+        settings=_settings(plan),
         stop=stop,
     )
 
@@ -137,6 +137,11 @@ def describe_part(name: str, part: Any) -> str:
     )
 
 
+def _settings(plan: Plan) -> dict[str, Any]:
+    """Settings of parts, with the preset."""
+    return {**({"preset": plan.preset} if plan.preset else {}), **plan.settings}
+
+
 def _check(plan: Plan) -> None:
     given = [name for name in _REFUSED if getattr(plan, name) is not None]
     given += [
@@ -144,7 +149,7 @@ def _check(plan: Plan) -> None:
         for name in ("lists", "clusters", "lexicons", "dictionary", "global_function", "also_unlabelled")
         if getattr(plan, name)
     ]
-    given += ["learner"] if plan.learner != "perceptron" else []
+    given += ["learner"] if plan.learner else []
     given += ["format"] if plan.format not in (None, "conllu") else []
     if given:
         raise UsageError(

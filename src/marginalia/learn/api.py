@@ -33,7 +33,8 @@ def train(
     task: str | None = None,
     structure: str | None = None,
     features: str | None = None,
-    learner: str = "perceptron",
+    learner: str | None = None,
+    preset: str | None = None,
     columns: str | Sequence[str] | None = None,
     label: str | None = None,
     format: str | None = None,
@@ -57,10 +58,10 @@ def train(
     """Train a model on files, sentence records or (tokens, labels) pairs; instead of each token there may be
     its attributes, as a list of strings or a dictionary.
 
-    `task`, `structure`, `features` and `learner` are names (see the documentation), `features` may be a
-    template file. `lists` are files of phrases by name, `clusters` files of word clusters, `lexicons`
-    files of words with their labels (marginalia lexicon). `dictionary` has phrases with labels, whose matches
-    are features; in use, the model may be given another one.
+    `task`, `structure`, `features`, `learner` and `preset` (fast, balanced or best; it chooses the learner)
+    are names (see the documentation), `features` may be a template file. `lists` are files of phrases by
+    name, `clusters` files of word clusters, `lexicons` files of words with their labels (marginalia lexicon).
+    `dictionary` has phrases with labels, whose matches are features; in use, the model may be given another.
     `global_features` (a set or a file), `global_functions` ("module:function") and `lowercase` (a word list)
     are for the learner nonlocal (docs/global-features.md). `start` is a model to begin with: its structure,
     features and labels are used. `labels` are known beforehand: the model can give them even if the data have
@@ -78,7 +79,8 @@ def train(
         own |= {"features": features, "format": format, "options": options, "lists": lists}
         own |= {"clusters": clusters, "lexicons": lexicons, "dictionary": dictionary}
         own |= {"global_features": global_features, "lowercase": lowercase}
-        own |= {"also_unlabelled": also_unlabelled}
+        own |= {"also_unlabelled": also_unlabelled, "learner": learner}
+        settings = {**({"preset": preset} if preset else {}), **settings}
         return train_task(data, dev, own, start, seed, threads, on_progress, settings)
     begin = _start(start)
     recipe = recipe_with(
@@ -87,6 +89,7 @@ def train(
         structure=structure,
         features=features,
         learner=learner,
+        preset=preset,
         seed=seed,
         lists=lists,
         clusters=clusters,

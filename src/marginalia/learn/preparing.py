@@ -303,6 +303,10 @@ def _notes_of(
     recipe: Recipe, program: TemplateProgram, coder: LabelCoder, threads: int, start: SavedModel | None
 ) -> Iterator[str]:
     learner = recipe.settings.learner
+    if recipe.preset is not None:
+        own = f"{recipe.learner}, {recipe.structure}, features {recipe.features}"
+        set_ = [f"{name}={value}" for name, value in recipe.chosen.items()]
+        yield f"preset {recipe.preset}: {', '.join([own, *set_])}"
     if isinstance(learner, RegulariserSettings) and learner.parallel == "mix" and threads == 1:
         yield "parallel=mix needs --threads of at least 2: there is one model"
     if start is not None and isinstance(learner, RegulariserSettings) and learner.bpm_init:

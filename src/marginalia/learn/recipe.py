@@ -21,6 +21,7 @@ from marginalia.learn.boosting import BoostSettings
 from marginalia.learn.fitting import check_fit, fits
 from marginalia.learn.learners import LEARNERS
 from marginalia.learn.likelihood import PriorSettings
+from marginalia.learn.presets import USUAL, preset_named
 from marginalia.learn.regularisers import RegulariserSettings
 from marginalia.learn.run import LearnerSettings
 from marginalia.learn.samples import parse_class_weights
@@ -139,6 +140,8 @@ class Recipe:
     own_features: bool = False  # were they chosen, or are they the usual ones?
     dictionary: Dictionary | None = None
     global_features: GlobalFeatures | None = None
+    preset: str | None = None  # that chose the learner
+    chosen: Mapping[str, object] = field(default_factory=dict)  # settings that it or the user chose
 
 
 @dataclass(frozen=True)
@@ -164,7 +167,8 @@ def make_recipe(
     *,
     structure: str | None = None,
     features: str | None = None,
-    learner: str = "perceptron",
+    learner: str | None = None,
+    preset: str | None = None,
     seed: int = 1,
     lists: Mapping[str, str] | None = None,
     clusters: Mapping[str, str] | None = None,
@@ -173,8 +177,18 @@ def make_recipe(
     global_choice: GlobalChoice | None = None,
     settings: Mapping[str, object] | None = None,
 ) -> Recipe:
-    """A checked recipe; unknown names and values out of bounds are SettingsErrors."""
+    """A checked recipe; unknown names and values out of bounds are SettingsErrors. Without a learner a preset
+    chooses it, for a task the usual one; with neither it is the perceptron."""
     chosen = TASKS[_known("task", task, TASKS)] if task is not None else TASKS["fields"]
+    if learner is not None and preset is not None:
+        raise SettingsError(f"found learner {learner} and preset {preset}: a preset chooses the learner.")
+    name = preset or (USUAL if task and learner is None else None)
+    if name is not None:
+        used = preset_named(name, task or "fields")
+        learner, settings = used.learner, {**used.settings, **_by_name(settings or {})}
+        if structure is None and features is None:
+            structure, features = used.structure, used.features
+    learner = learner or "perceptron"
     structure = chosen.structure(learner) if structure is None else structure
     if not isinstance(seed, int) or not 0 <= seed < 2**63:
         raise SettingsError(f"seed: found {seed!r}, expected a whole number from 0 to 2^63 - 1.")
@@ -188,7 +202,14 @@ def make_recipe(
     features = features or chosen.features(structure)
     whole = (global_choice or GlobalChoice()).loaded(learner)
     files = dict(lists or {}), dict(clusters or {}), dict(lexicons or {})
-    return Recipe(structure, features, learner, seed, *files, resolved, own, dictionary, whole)
+    return Recipe(
+        structure, features, learner, seed, *files, resolved, own, dictionary, whole, name, settings or {}
+    )
+
+
+def _by_name(settings: Mapping[str, object]) -> dict[str, object]:
+    """Settings by the names that they were declared with."""
+    return {name.replace("_", "-"): value for name, value in settings.items()}
 
 
 def _resolved(structure: str, learner: str, given: Mapping[str, object]) -> RunSettings:
@@ -289,7 +310,8 @@ def recipe_with(
     *,
     structure: str | None = None,
     features: str | None = None,
-    learner: str = "perceptron",
+    learner: str | None = None,
+    preset: str | None = None,
     seed: int = 1,
     lists: Mapping[str, str] | None = None,
     clusters: Mapping[str, str] | None = None,
@@ -304,8 +326,8 @@ def recipe_with(
     if start is not None:
         structure = start.structure if structure is None else structure
         settings = _inherited(start, structure, settings, own)
-    own["global_choice"] = global_choice
-    return make_recipe(task, structure=structure, learner=learner, seed=seed, settings=settings, **own)
+    own |= {"global_choice": global_choice, "learner": learner, "preset": preset}
+    return make_recipe(task, structure=structure, seed=seed, settings=settings, **own)
 
 
 def _inherited(
