@@ -20,7 +20,7 @@ from marginalia.assist.lexical.readings import Reading, form_of_candidate, readi
 from marginalia.assist.paraphrase import load
 from marginalia.assist.profile import Profile
 from marginalia.assist.trees import Tree
-from marginalia.assist.words import wordnet
+from marginalia.assist.words import is_offensive, wordnet
 from marginalia.assist.words.contexts import Contexts, contexts
 from marginalia.assist.words.packed import write_packed
 from marginalia.errors import DataError, SettingsError
@@ -166,6 +166,57 @@ def test_expressions_and_names_stay() -> None:
     assert "substantial" not in {
         k: v for k, v in offered("It was a substantial increase.").items() if v == "much"
     }
+
+
+@pytest.mark.parametrize(
+    ("text", "word", "wrong"),
+    [
+        ("The new policy was implemented last year.", "implemented", {"started"}),
+        ("The results depend on the weather.", "depend", {"are", "be"}),
+        ("They could not prove that the claim was true.", "prove", {"be"}),
+        ("The prime suspect was arrested.", "prime", {"first"}),
+        ("Each traveler must show a passport.", "traveler", {"person"}),
+        ("The sheriff sent two posses after the robbers.", "posses", {"police"}),
+        ("She posses many skills.", "posses", {"police"}),
+        ("What a load of crap.", "crap", {"shit"}),
+        ("The urine sample was examined.", "urine", {"water", "piss", "pee"}),
+    ],
+)
+@pytest.mark.parametrize("level", ["beginner", "intermediate", "advanced"])
+def test_words_that_say_something_else_are_not_offered(
+    text: str, word: str, wrong: set[str], level: str
+) -> None:
+    found = {
+        one.replacement for one in lexical_offers(tree_of(text), Profile(level=level)) if one.word == word
+    }
+    assert found.isdisjoint(wrong)
+
+
+@pytest.mark.parametrize(
+    ("text", "word", "right"),
+    [
+        ("The company utilizes new machines.", "utilizes", {"uses"}),
+        ("We must ascertain the cause.", "ascertain", {"find out", "discover"}),
+        ("The ministry promulgated the new law.", "promulgated", {"published"}),
+        ("He resides in a dwelling.", "resides", {"lives"}),
+    ],
+)
+def test_words_that_say_the_same_are_offered(text: str, word: str, right: set[str]) -> None:
+    assert offered(text)[word] in right
+
+
+def test_no_vulgar_or_insulting_word_is_a_candidate() -> None:
+    wrong = ("shit", "fuck", "whitey", "asshole", "piece of ass", "bitch", "retard", "faggot")
+    assert all(map(is_offensive, wrong))
+    assert not any(map(is_offensive, ("tool", "corporation", "dirt", "broad", "queen", "nonsense", "donkey")))
+    for lemma, pos in (
+        ("crap", "n"),
+        ("excrement", "n"),
+        ("donkey", "n"),
+        ("prostitute", "n"),
+        ("copulate", "v"),
+    ):
+        assert not any(is_offensive(each.lemma) for each in candidates(lemma, pos))
 
 
 def test_lexical_rules_compose_with_others() -> None:

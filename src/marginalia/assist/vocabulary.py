@@ -73,14 +73,15 @@ def _shuffled(texts: Iterable[str]) -> list[str]:
 @lru_cache(maxsize=10_000)
 def gloss(lemma: str, upos: str) -> str:
     """What an English word means most often, with easier words for it; "" if WordNet does not have it."""
-    from marginalia.assist.words import PARTS_OF_SPEECH, familiarity, wordnet
+    from marginalia.assist.words import PARTS_OF_SPEECH, familiarity, is_offensive, wordnet
 
     senses = wordnet().senses(lemma, PARTS_OF_SPEECH.get(upos, "")) if upos in PARTS_OF_SPEECH else ()
     if not senses:
         return ""
     synset = senses[0].synset
     own = familiarity(lemma, "en").zipf
-    easier = [one for one in synset.lemmas if one != lemma and familiarity(one, "en").zipf > own]
+    others = (one for one in synset.lemmas if one != lemma and not is_offensive(one))
+    easier = [one for one in others if familiarity(one, "en").zipf > own]
     easier.sort(key=lambda one: -familiarity(one, "en").zipf)
     return "; ".join(filter(None, [", ".join(easier[:_MOST_EASIER]), synset.gloss]))
 

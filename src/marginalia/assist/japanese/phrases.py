@@ -14,15 +14,22 @@ from marginalia.assist.japanese.generation import complete
 from marginalia.assist.trees import Node, Tree
 
 _NOUN = ("名詞", "接頭辞", "代名詞")
+_QUESTIONS = frozenset({"いずれ", "誰", "何", "どれ", "どこ", "どちら", "いつ"})
+_PARTICLES = frozenset({"も", "か", "の", "でも"})
 _TIME = ("名詞-普通名詞-副詞可能", "名詞-数詞", "名詞-普通名詞-助数詞可能")
 _CONTENT = frozenset({"VERB", "NOUN", "ADJ", "ADV", "PROPN", "PRON", "DET", "CCONJ", "NUM"})
 
 
 def stands_alone(tree: Tree, nodes: Sequence[Node]) -> bool:
-    """Whether the words are no part of a longer word: not behind a noun or prefix, nor before a suffix."""
+    """Whether the words are no part of a longer word: no suffix, not behind a noun or prefix, nor before a
+    suffix; no question word whose particle makes another word of it (いずれも, 誰か)."""
     first, last = nodes[0], nodes[-1]
     before = tree.nodes[first.index - 1] if first.index else None
     behind = tree.nodes[last.index + 1] if last.index + 1 < len(tree.nodes) else None
+    if first.xpos.startswith("接尾辞"):
+        return False
+    if last.lemma in _QUESTIONS and behind is not None and behind.lemma in _PARTICLES:
+        return False
     if not first.xpos.startswith((*_NOUN, "形状詞")):
         return True
     if before is not None and _touches(before, first):

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from marginalia.assist.words import Sense, Synset, plainer_phrases, wordnet
+from marginalia.assist.words import Sense, Synset, is_offensive, plainer_phrases, wordnet
 
 KINDS = (
     "synonym",
@@ -62,12 +62,17 @@ class Candidate:
 
 @lru_cache(maxsize=20_000)
 def candidates(lemma: str, pos: str) -> tuple[Candidate, ...]:
-    """What may stand for a lemma with a part of speech of WordNet (n v a r), in alphabetical order."""
+    """What may stand for a lemma with a part of speech of WordNet (n v a r), in alphabetical order; no vulgar
+    or insulting words."""
     links: dict[str, dict[Link, None]] = {}
     for other, link in (*_links(lemma, pos), *_plainer(lemma, pos), *_through_adjective(lemma, pos)):
         if other != lemma:
             links.setdefault(other, {})[link] = None
-    return tuple(Candidate(other, pos, tuple(found)) for other, found in sorted(links.items()))
+    return tuple(
+        Candidate(other, pos, tuple(found))
+        for other, found in sorted(links.items())
+        if not is_offensive(other)
+    )
 
 
 def _links(lemma: str, pos: str) -> Iterator[tuple[str, Link]]:

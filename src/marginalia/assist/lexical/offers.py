@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeGuard
 
+from marginalia.assist.english import inflect
 from marginalia.assist.hard_words import CONTENT, FREQUENT
 from marginalia.assist.paraphrase.generation import generation_of
 from marginalia.assist.paraphrase.lexer import Place as RulePlace
@@ -21,6 +22,7 @@ from marginalia.assist.paraphrase.words import WordRule
 from marginalia.assist.profile import Profile
 from marginalia.assist.records import Plain
 from marginalia.assist.trees import Node, Tree
+from marginalia.assist.words import PARTS_OF_SPEECH, wordnet
 from marginalia.assist.words.contexts import contexts
 from marginalia.assist.words.familiarity import zipf
 from marginalia.errors import SettingsError
@@ -34,6 +36,9 @@ WHY = "A word that more readers know."
 LEAST_GAIN = 0.3  # on the Zipf scale; a word on a list of plainer words needs none
 LEAST_FREQUENT = 3.5
 LEAST_PROBABLE = {"plainer": 0.1, "synonym": 0.4, "similar": 0.5, "broader": 0.6}
+LEAST_SHARE = 0.5  # of the word's use, of the sense that a similar word is like
+LAST_SENSE = 3  # of a synonym or similar word: meanings that it hardly ever has are not understood
+MOST_GENERAL = 1_000  # meanings below a more general word; one with more of them says too little
 LATER_SENSE = 0.65  # what a synonym of a later sense needs
 EXPRESSION = 3.0  # neighbours that are seen together so much more often than by chance (a log) stay together
 _MOST = 2  # offers for a word
@@ -46,6 +51,7 @@ _SAME = {
 _QUANTITIES = frozenset(
     {"much", "many", "more", "some", "few", "enough", "several", "all"}
 )  # after no article
+_AUXILIARIES = frozenset({"be", "have", "do"})  # without a meaning of their own
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
 
 
@@ -133,12 +139,50 @@ def _offered(tokens: tuple[Token, ...], number: int, conditions: Conditions) -> 
     hard = frequency < FREQUENT[conditions.level][0]
     if not hard and not any(_links(choice, "plainer") for choice in listed):
         return ()
+    meant = [choice for choice in _confirmed(listed) if _means(choice, PARTS_OF_SPEECH.get(token.upos))]
+    kept = {id(choice) for choice in meant}
     fitting = (
         one
         for one in conditions.ranker.ranked(listed)
-        if _fits(one, frequency, hard, conditions.sure) and not _breaks(tokens, number, one.choice)
+        if id(one.choice) in kept
+        and _fits(one, frequency, hard, conditions.sure)
+        and not _breaks(tokens, number, one.choice)
     )
     return tuple(one for _, one in zip(range(_MOST), fitting, strict=False))
+
+
+def _confirmed(listed: Sequence[Choice]) -> Iterator[Choice]:
+    """The choices without those that only the list of plainer words has, if WordNet confirms others of it:
+    the list has wordings for all meanings of a word."""
+    confirmed = any(_links(choice, "plainer") and _is_related(choice) for choice in listed)
+    return (choice for choice in listed if not confirmed or _is_related(choice))
+
+
+def _is_related(choice: Choice) -> bool:
+    return any(link.kind in ("synonym", "similar", "broader") for link in choice.candidate.links)
+
+
+def _means(choice: Choice, pos: str | None) -> bool:
+    """Whether a choice, in what it mostly means, says what the word says: read as the tagger read it, and
+    neither an empty nor a far too general word."""
+    link, lemma = choice.candidate.best, choice.candidate.lemma
+    if choice.reading.pos != pos or (pos == "v" and lemma in _AUXILIARIES):
+        return False
+    if _links(choice, "plainer"):
+        return True
+    if link.kind == "broader":
+        return _is_near(lemma, choice.reading.pos, link.back)
+    return link.back <= LAST_SENSE and (link.kind != "similar" or link.share >= LEAST_SHARE)
+
+
+@lru_cache(maxsize=20_000)
+def _is_near(lemma: str, pos: str, rank: int) -> bool:
+    """Whether a more general word is not too general; a noun without a plural is none of which there are
+    kinds to count (police)."""
+    if pos == "n" and inflect(lemma, "NNS") == lemma:
+        return False
+    senses = (sense for sense in wordnet().senses(lemma, pos) if sense.rank == rank)
+    return all(wordnet().below(sense.synset.number) < MOST_GENERAL for sense in senses)
 
 
 def _fits(one: Ranked, frequency: float, hard: bool, sure: float) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .familiarity import Familiarity, familiarity, kanji_grade
+from .offensive import is_offensive
 from .plainer import plainer_phrases
 from .wordnet import PARTS_OF_SPEECH, Sense, Synset, WordNet, wordnet
 
@@ -13,6 +14,7 @@ __all__ = [
     "Synset",
     "WordNet",
     "familiarity",
+    "is_offensive",
     "kanji_grade",
     "plainer_phrases",
     "wordnet",

@@ -93,6 +93,15 @@ class WordNet:
             self._narrower = _reversed_hypernyms(self._lines)
         return tuple(self._narrower.get(number, ()))
 
+    def below(self, number: int) -> int:
+        """How many synsets are below this one, at any depth: how general it is."""
+        found, waiting = {number}, [number]
+        while waiting:
+            fresh = set(self.narrower(waiting.pop())) - found
+            found |= fresh
+            waiting.extend(fresh)
+        return len(found) - 1
+
     def derived(self, lemma: str, pos: str) -> tuple[tuple[str, str], ...]:
         """Lemmas of the same root, with their parts of speech: of `decide` also the noun `decision`."""
         line = self._derived.get((lemma.replace(" ", "_"), pos))
