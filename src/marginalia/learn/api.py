@@ -102,13 +102,20 @@ def train(
         ),
         settings=settings,
     )
-    if task is not None:
-        first = data[0] if isinstance(data, (list, tuple)) and data else data
-        format, options = TASKS[task].reading(first, format, options or {})
-    source = DataSource(data, columns, label, format, options)
+    source = _source_of(task, DataSource(data, columns, label, format, options))
     more: dict[str, Any] = {"threads": threads, "start": begin, "labels": labels}
     more["sample_weights"] = sample_weights
     return _run(source, dev, recipe, also_unlabelled, more).finish(on_progress)
+
+
+def _source_of(task: str | None, source: DataSource) -> DataSource:
+    """The data, read as a task reads them where nothing else is said."""
+    if task is None:
+        return source
+    data = source.data
+    first = data[0] if isinstance(data, (list, tuple)) and data else data
+    format, options = TASKS[task].reading(first, source.format, source.options or {})
+    return replace(source, format=format, options=options)
 
 
 def _run(
