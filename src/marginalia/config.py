@@ -19,6 +19,7 @@ T = TypeVar("T")
 S = TypeVar("S", bound="Settings")
 
 MOST_THREADS = 1024
+_MOST_TOML = 1 << 22  # bytes
 _MOST_PARTS = 50  # of a key of TOML
 _TRUTH = {
     "on": True,
@@ -218,11 +219,18 @@ def read_toml(path: str | os.PathLike[str], what: str) -> dict[str, Any]:
     """The keys of a TOML file; `what` it is goes into the errors."""
     try:
         with open(path, "rb") as file:
-            return parse_toml(file.read().decode(), os.fspath(path))
+            text = file.read(_MOST_TOML + 1)
+        _check_size(text, os.fspath(path))
+        return parse_toml(text.decode(), os.fspath(path))
     except OSError as error:
         raise SettingsError(f"{os.fspath(path)}: cannot read the {what}: {error.strerror}.") from error
     except UnicodeDecodeError as error:
         raise SettingsError(f"{os.fspath(path)}: this is not TOML: {error}.") from error
+
+
+def _check_size(text: bytes | str, name: str) -> None:
+    if len(text) > _MOST_TOML:
+        raise SettingsError(f"{name}: found more than {_MOST_TOML >> 20} MiB, expected a smaller file.")
 
 
 def _check_depth(text: str) -> None:
@@ -236,6 +244,7 @@ def _check_depth(text: str) -> None:
 def parse_toml(text: str, name: str) -> dict[str, Any]:
     """The keys of a text in TOML; errors call it by the name."""
     tomllib = import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
+    _check_size(text, name)
     try:
         _check_depth(text)
         values: dict[str, Any] = tomllib.loads(text.replace("\r\n", "\n"))

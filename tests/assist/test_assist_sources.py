@@ -166,3 +166,34 @@ def test_words_that_change_together_are_one_segment() -> None:
 def test_plain_text_keeps_its_white_space() -> None:
     source = PlainText("  One two.\r\n\r\n\tThree.\n")
     assert source.edited({0: [Edit(4, 7, "2")], 1: [Edit(0, 5, "3")]}) == b"  One 2.\r\n\r\n\t3.\n"
+
+
+def test_markup_without_ends_costs_no_more_than_its_size() -> None:
+    for part in ("<!-- >", "<!a", "<![CDATA[", "</", "<?", "&#"):
+        page = part * 20_000 + ">"
+        assert HtmlText(page.encode()).blocks == [] or part in ("&#", "</")
+    assert [b.text for b in HtmlText(b"<p>a &#; b < c</p> d <e &amp; f &# g").blocks] == [
+        "a &#; b < c",
+        "d <e & f &# g",
+    ]
+    assert HtmlText(b"<p>a</p><!-- b <p>c</p>").blocks == [Block("p", "a")]
+
+
+def test_documents_that_unpack_to_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("marginalia.assist.docx_source._LARGEST", 1 << 20)
+    made = io.BytesIO()
+    docx.Document().save(made)
+    with zipfile.ZipFile(made, "a", zipfile.ZIP_DEFLATED) as packed:
+        packed.writestr("word/media/a.png", bytes(4 << 20))
+    forged = made.getvalue().replace((4 << 20).to_bytes(4, "little"), (10).to_bytes(4, "little"))
+    with pytest.raises(DataError, match="found far more when unpacked than a document has"):
+        DocxText(made.getvalue())
+    with pytest.raises(DataError, match="found no sound Word document"):
+        DocxText(forged)
+
+
+def test_files_that_are_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("marginalia.assist.sources._LARGEST", 1 << 20)
+    (tmp_path / "a.html").write_bytes(b"a\n" * (1 << 20))
+    with pytest.raises(DataError, match=r"a\.html: found more than 1 MiB, expected a smaller file"):
+        read_source(str(tmp_path / "a.html"))

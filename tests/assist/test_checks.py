@@ -124,6 +124,15 @@ def test_the_author_s_own_agreement_is_left_alone() -> None:
     assert "were" in after.text
 
 
+def test_agreement_is_left_alone_where_the_author_s_subject_was_misread() -> None:
+    before = tree_of("The team were late.")
+    after = before.copy()
+    late = word(after, "late")
+    late.form = late.lemma = "slow"
+    assert "agreement" not in findings(before, after)
+    assert after.text == "The team were slow."
+
+
 def test_finite_verb_tense_and_complete_sentences() -> None:
     before = tree_of("The man who came early was tired.")
     after = tree_of("The man coming early tired.")

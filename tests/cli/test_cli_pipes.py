@@ -18,6 +18,7 @@ TREE = "1\tOne\tone\t_\t_\t_\t0\troot\t_\t_\n\n"
 
 LINES = {
     "columns": ("tag chain.mg", "1\ncup\n\n"),
+    "threads": ("tag chain.mg --threads 2", "1\ncup\n\n"),
     "alternatives": ("tag chain.mg --nbest 2", "1\ncup\n\n"),
     "jsonl": ("tag chain.mg --format jsonl", '{"text": "1 cup"}\n'),
     "plain": ("tag chain.mg --format plain", "1 cup\n"),
@@ -25,6 +26,7 @@ LINES = {
     "items": ("tag single.mg", '{"text": "1 cup"}\n'),
     "candidates": ("tag candidates.mg", RANKED),
     "raw text": ("parse pipeline.mg", "One cup.\n\n"),
+    "raw text, threads": ("parse pipeline.mg --threads 2", "One cup.\n\n"),
     "given tokens": ("parse pipeline.mg --given tokens", TREE),
 }
 

@@ -11,12 +11,18 @@ from typing import Any
 import pytest
 
 import marginalia as mg
+from marginalia.assist.paraphrase.learning import read_pairs
+from marginalia.assist.paraphrase.rule_files import read_rule_file
+from marginalia.assist.profile import load_profile
 from marginalia.corpus import guarded as guard
 from marginalia.corpus import read_blocks, read_conllu, read_crfsuite, read_jsonl, read_plain, read_segmented
 from marginalia.corpus.phrases import read_entries
 from marginalia.corpus.streams import open_source, read_lines
 from marginalia.decode.constraints import read_constraints
+from marginalia.features.global_features import read_words
+from marginalia.learn.samples import read_sample_weights
 
+SENTENCES = [(["a"], ["X"]), (["b"], ["Y"])]
 READERS: list[Callable[[Any], Iterable[object]]] = [
     read_blocks,
     read_conllu,
@@ -86,3 +92,30 @@ def test_streams_of_others_stay_open() -> None:
     with open_source(stream) as guarded:
         assert guarded.read() == b"a\nb"
     assert not stream.closed
+
+
+@pytest.mark.parametrize(
+    ("read", "error"),
+    [
+        (lambda path: mg.train(SENTENCES, lists={"a": str(path)}), mg.SettingsError),
+        (lambda path: mg.train(SENTENCES, learner="pa", costs=str(path)), mg.DataError),
+        (lambda path: read_sample_weights(str(path)), mg.DataError),
+        (lambda path: mg.train(SENTENCES, features=str(path)), mg.SettingsError),
+        (read_words, mg.DataError),
+        (read_rule_file, mg.DataError),
+        (read_pairs, mg.DataError),
+    ],
+)
+def test_small_files_are_guarded_too(
+    read: Callable[[Path], object], error: type[Exception], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(guard, "MOST_LINE", 1 << 20)
+    (tmp_path / "endless").write_bytes(b"a" * (3 << 19))
+    with pytest.raises(error, match=r"found a line of more than 1 MiB"):
+        read(tmp_path / "endless")
+
+
+def test_large_settings_are_not_read(tmp_path: Path) -> None:
+    (tmp_path / "profile.toml").write_bytes(b"#" * (5 << 20))
+    with pytest.raises(mg.SettingsError, match=r"profile\.toml: found more than 4 MiB, expected a smaller"):
+        load_profile(tmp_path / "profile.toml")

@@ -157,9 +157,9 @@ def test_compare_strictly_and_on_tags() -> None:
 def test_errors() -> None:
     with pytest.raises(DataError, match="sentence 1: 1 tokens in gold but 2 in b"):
         mcnemar([["O"]], [["O"]], [["O", "O"]])
-    with pytest.raises(SettingsError, match="rounds: 0"):
+    with pytest.raises(SettingsError, match="rounds: found 0"):
         approximate_randomisation(GOLD, WORSE, BETTER, rounds=0)
-    with pytest.raises(SettingsError, match="bootstrap rounds: -1"):
+    with pytest.raises(SettingsError, match="bootstrap rounds: found -1"):
         evaluate(GOLD, WORSE, bootstrap=-1)
     with pytest.raises(SettingsError, match="level: 1"):
         bootstrap_interval(sentence_counts(GOLD, WORSE), level=1.0)

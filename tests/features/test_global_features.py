@@ -222,7 +222,7 @@ def test_files_that_are_wrong(tmp_path: Path, text: str, message: str) -> None:
 def test_names_that_are_neither_set_nor_file(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match=r"neither a ready-made set nor a file\. Did you mean 'nonlocal'"):
         load_global_features("nonlocl")
-    with pytest.raises(DataError, match="cannot be read"):
+    with pytest.raises(DataError, match="cannot read the list of words in lower case: No such"):
         load_global_features("nonlocal", lowercase=str(tmp_path / "none.txt"))
 
 

@@ -29,6 +29,14 @@ def features(columns: dict[str, list[str]]) -> list[dict[str, Any]]:
     ]
 
 
+def test_grids_give_each_learner_its_own_settings() -> None:
+    labeler = mg.Labeler().set_params(learner="arow", r=2.0)
+    assert labeler.fit([["a"]], [["X"]]).predict([["a"]]) == [["X"]]
+    expected = r"setting 'r' is one of arow.*, not of perceptron\. In a grid, give each learner its own part"
+    with pytest.raises(mg.SettingsError, match=expected):
+        labeler.set_params(learner="perceptron").fit([["a"]], [["X"]])
+
+
 def test_it_trains_and_predicts_as_train_does(data: Any) -> None:
     X, y = data
     labeler = mg.Labeler(passes=4, seed=3).fit(X, y)

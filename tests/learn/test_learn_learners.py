@@ -192,7 +192,7 @@ def test_costs_change_what_is_learned(toys: Toys, tmp_path: Path) -> None:
         ("B-X O -1\n", r"costs\.txt:1: found '-1'"),
         ("B-X O nan\n", r"costs\.txt:1: found 'nan'"),
         ("B-X O inf\n", r"costs\.txt:1: found 'inf'"),
-        ("\udcff", r"costs\.txt: cannot read the costs: "),
+        ("\udcff", r"costs\.txt:1:1: found byte 0xFF, expected UTF-8 text"),
     ],
 )
 def test_unfit_costs(toys: Toys, tmp_path: Path, learner: str, text: str, message: str) -> None:

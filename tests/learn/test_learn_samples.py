@@ -182,7 +182,7 @@ def test_a_file_of_weights(tmp_path: Path) -> None:
     with pytest.raises(mg.DataError, match=r"w\.txt:3: found 'two', expected a sample weight, a number"):
         read_sample_weights(str(path))
     path.write_bytes(b"\xff\n")
-    with pytest.raises(mg.DataError, match=r"w\.txt: cannot read the sample weights: "):
+    with pytest.raises(mg.DataError, match=r"w\.txt:1:1: found byte 0xFF, expected UTF-8 text"):
         read_sample_weights(str(path))
     with pytest.raises(mg.DataError, match=r"none\.txt: cannot read the sample weights: No such file"):
         read_sample_weights(str(tmp_path / "none.txt"))

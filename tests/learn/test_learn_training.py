@@ -167,7 +167,7 @@ def test_ctrl_c_through_the_callback(toys: Toys) -> None:
         mg.train(toys(20), on_progress=stop)
 
 
-@pytest.mark.parametrize("threads", [0, 1, 2, 7, 100])
+@pytest.mark.parametrize("threads", [2, 7, 100])
 def test_threads_do_not_change_the_result(toys: Toys, threads: int) -> None:
     expected = mg.train(toys(40), toys(20, seed=2), passes=3).to_bytes()
     assert mg.train(toys(40), toys(20, seed=2), passes=3, threads=threads).to_bytes() == expected

@@ -5,13 +5,15 @@ from __future__ import annotations
 import io
 import re
 import zipfile
-from typing import Any
+from typing import IO, Any
 
 from marginalia.assist.pieces import Piece, changes_of
 from marginalia.assist.sources import Block, Edits, replaced
 from marginalia.errors import DataError, needs_extra
 
-_LARGEST = 256 * 1024 * 1024  # bytes that a document may unpack to
+_LARGEST = 1 << 28  # bytes that a document may unpack to
+_LARGEST_XML = 1 << 26  # bytes of text that a part of it may unpack to
+_CHUNK = 1 << 16
 _HEADING = re.compile(r"heading\s*([1-6])", re.IGNORECASE)
 _SPACE = "{http://www.w3.org/XML/1998/namespace}space"
 
@@ -55,15 +57,35 @@ def _opened(data: bytes, name: str) -> Any:
     with needs_extra("reading .docx"):
         import docx
     try:
-        with zipfile.ZipFile(io.BytesIO(data)) as packed:
-            if sum(member.file_size for member in packed.infolist()) > _LARGEST:
-                raise DataError(f"found more than {_LARGEST >> 20} MiB when unpacked", file=name)
-        return docx.Document(io.BytesIO(data))
+        return docx.Document(_unpacked(data, name))
     except (DataError, MemoryError):
         raise
     except Exception as error:  # python-docx, lxml and zipfile have many errors for damaged files
         reason = " ".join(str(error).split())[:200] or type(error).__name__
         raise DataError(f"found no sound Word document (.docx): {reason}", file=name) from None
+
+
+def _unpacked(data: bytes, name: str) -> io.BytesIO:
+    """The same archive without packing: what it says of its sizes may be wrong, and is not believed."""
+    left, found = _LARGEST, io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as packed, zipfile.ZipFile(found, "w") as unpacked:
+        for member in {member.filename: member for member in packed.infolist()}.values():
+            most = min(left, _LARGEST_XML) if member.filename.endswith((".xml", ".rels")) else left
+            with packed.open(member) as part, unpacked.open(member.filename, "w") as copy:
+                left -= _copied(part, copy, most, name)
+    found.seek(0)
+    return found
+
+
+def _copied(part: IO[bytes], copy: IO[bytes], most: int, name: str) -> int:
+    """How many bytes were unpacked; a DataError if there are more than so many."""
+    total = 0
+    while chunk := part.read(_CHUNK):
+        total += len(chunk)
+        if total > most:
+            raise DataError("found far more when unpacked than a document has, expected text", file=name)
+        copy.write(chunk)
+    return total
 
 
 def _paragraphs(document: Any) -> list[tuple[str, list[Any]]]:

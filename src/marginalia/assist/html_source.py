@@ -31,6 +31,9 @@ _BREAKING = set(
 _SILENT = {"script", "style", "template", "head", "noscript", "svg", "math", "textarea", "select"}
 _CHARSET = re.compile(rb"<meta[^>]+charset\s*=\s*[\"']?([\w.:-]+)", re.IGNORECASE)
 _RUNS = re.compile(r"\s+|\S+")
+_DEEPEST = 256  # open tags that are remembered
+_NO_TAG, _NO_REFERENCE = "\0", "\ud800"  # "<" and "&" that begin nothing; no page has these characters
+_BARE = re.compile(r"&(?=#)(?!#(?:[0-9]+|[xX][0-9a-fA-F]+)(?:[^0-9a-fA-F]|$))")
 
 
 class HtmlText:
@@ -64,25 +67,35 @@ class _Reader(HTMLParser):
         super().__init__(convert_charrefs=False)
         self.found: list[tuple[Block, list[Piece]]] = []
         self.ends: dict[int, int] = {}  # where pieces that are whole end in the page
-        self._page = page
+        self._page, self._last_comment = page, page.rfind("-->")
         self._lines = [0, *accumulate(len(line) + 1 for line in page.split("\n"))]
         self._kinds: list[str] = []
         self._silent: list[str] = []
         self._texts: list[str] = []
         self._pieces: list[Piece] = []
         self._length = 0
-        self.feed(page)
+        tags = page.rfind(">") + 1
+        self.rawdata = _BARE.sub(_NO_REFERENCE, page[:tags] + page[tags:].replace("<", _NO_TAG))
         self.close()
         self._end_block()
+
+    def parse_comment(self, i: int, report: int = 1) -> int:
+        """Where a comment ends; one without an end is the rest of the page, and nothing is sought twice."""
+        found = i + 2 <= self._last_comment
+        return self._page.index("-->", i + 2) + 3 if found else len(self._page)
+
+    def parse_html_declaration(self, i: int) -> int:
+        """Where a declaration ends."""
+        return self._page.index(">", i) + 1
 
     def handle_starttag(self, tag: str, attrs: object) -> None:
         """A new block, what has no text to read, or a line break."""
         if tag == "body":
             self._silent.clear()
-        elif tag in _SILENT:
+        elif tag in _SILENT and len(self._silent) < _DEEPEST:
             self._silent.append(tag)
         self.handle_startendtag(tag, attrs)
-        if tag in _KINDS or tag in ("ul", "ol", "dl", "table"):
+        if tag in _KINDS or (tag in ("ul", "ol", "dl", "table") and len(self._kinds) < _DEEPEST):
             self._kinds.append(tag)
 
     def handle_startendtag(self, tag: str, attrs: object) -> None:
@@ -128,6 +141,7 @@ class _Reader(HTMLParser):
 
     def _add(self, text: str, at: int, length: int, whole: bool = False) -> None:
         """More text of the block, which has `length` characters of the page, none if it cannot be edited."""
+        text = text.replace(_NO_TAG, "<").replace(_NO_REFERENCE, "&")
         if self._silent or (text == " " and (not self._texts or self._texts[-1] == " ")):
             return
         if length:

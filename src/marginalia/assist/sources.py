@@ -11,11 +11,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from marginalia.corpus.guarded import read_at_most
 from marginalia.corpus.raw_text import paragraph_spans
 from marginalia.corpus.streams import name_of, open_source
 from marginalia.errors import DataError
 
 STDIN = "-"
+_LARGEST = 1 << 26  # bytes of a file
 SUFFIXES = (".txt", ".html", ".htm", ".docx")
 
 
@@ -99,7 +101,7 @@ def read_source(path: str) -> SourceText:
 def _read(path: str) -> SourceText:
     suffix = os.path.splitext(path)[1].lower()
     with open_source(path) as stream:
-        data = stream.read()
+        data = read_at_most(stream, _LARGEST, name_of(path))
     if suffix == ".docx":
         from marginalia.assist.docx_source import DocxText
 

@@ -133,13 +133,14 @@ def _documents(args: argparse.Namespace, pipeline: Pipeline, inputs: Iterable[st
     """Documents, or parts of large ones, in their order."""
     from marginalia.corpus.raw_text import PART
 
-    threads = args.threads or 1
     sources: Iterable[Any] = inputs if args.text is None else [io.StringIO(args.text)]
     for source in sources:
+        at_once = _at_once(source, args)
+        threads = 1 if at_once else args.threads or 1
         if args.given:
             found: Iterator[Document] = _given(pipeline, source, args, threads)
         else:
-            part = 0 if _at_once(source, args) else PART
+            part = 0 if at_once else PART
             found = pipeline.parse_parts(source, threads, part, confidence=args.confidence)
         for document in found:
             yield from _ranked(document, args.nbest) if args.nbest else [document]

@@ -30,7 +30,7 @@ from marginalia.cli.progress import Bar
 from marginalia.cli.reading import STDIN, must_exist
 from marginalia.cli.text import size
 from marginalia.corpus.formats import TREEBANK_TEXT
-from marginalia.corpus.streams import partial_name
+from marginalia.corpus.streams import is_piped, partial_name
 from marginalia.errors import SettingsError
 from marginalia.interrupts import uninterrupted
 
@@ -125,8 +125,8 @@ def run(args: argparse.Namespace) -> int:
     with opened_target(args.output, keep_partial=True) as target, watched(args) as (source, draw):
         # Someone may wait for what is done: a document, if they come one after the other.
         after_batch = target.flush if args.output == STDIN else draw
-        threads = args.threads or 1
         at_once = not args.buffer
+        threads = 1 if at_once and is_piped(source) else args.threads or 1
         tag(
             tagger,
             source,

@@ -17,6 +17,14 @@ def guarded(stream: BinaryIO, name: str, *, lines: bool, packed: BinaryIO | None
     return cast(BinaryIO, io.BufferedReader(_Guarded(stream, name, lines, packed), _BUFFER))
 
 
+def read_at_most(stream: BinaryIO, most: int, name: str) -> bytes:
+    """All of a stream, or a `DataError`."""
+    data = stream.read(most + 1)
+    if len(data) > most:
+        raise DataError(f"found more than {most >> 20} MiB, expected a smaller file", file=name)
+    return data
+
+
 class _Guarded(io.RawIOBase):
     """Does not own the stream, and never asks it for more than is there."""
 

@@ -119,6 +119,18 @@ def read_lines(source: Source) -> Iterator[tuple[int, str]]:
             yield number, line
 
 
+def read_numbered(path: str, what: str) -> Iterator[tuple[int, str]]:
+    """The same of a file of ours without its byte order mark; `what` it holds goes into the errors."""
+    try:
+        for number, line in read_lines(path):
+            yield number, line.removeprefix("\ufeff") if number == 1 else line
+    except DataError as error:
+        if error.line is not None:
+            raise
+        reason = error.message.removeprefix("cannot read or write: ")
+        raise DataError(f"cannot read the {what}: {reason}", file=path) from error
+
+
 def _undecodable(raw: bytes, at: int, file: str, line: int) -> DataError:
     what = f"byte 0x{raw[at]:02X}" if raw[at] else "a NUL byte"
     column = len(raw[:at].decode().removeprefix("\ufeff" if line == 1 else "")) + 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import fields
 from typing import Any
 
@@ -15,9 +14,9 @@ class PlainData:
         values = {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
         return {name: _plain(value) for name, value in values.items() if value is not None}
 
-    def to_json(self) -> str:
-        """The same as a text in JSON."""
-        return json.dumps(self.to_dict(), ensure_ascii=False)
+    def to_json(self) -> dict[str, Any]:
+        """The same, under the name that reports have for what `json.dumps` takes."""
+        return self.to_dict()
 
 
 def _plain(value: Any) -> Any:

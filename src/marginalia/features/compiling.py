@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from marginalia import _core
+from marginalia.corpus.streams import read_numbered
 from marginalia.errors import DataError, SettingsError
 from marginalia.features.program import Attribute, Template, TemplateProgram, Value
 
@@ -207,10 +208,9 @@ def load_phrases(program: TemplateProgram) -> dict[str, _core.PhraseSet]:
 
 def _phrase_set(name: str, path: str) -> _core.PhraseSet:
     try:
-        with open(path, encoding="utf-8-sig") as file:
-            phrases = [line.split() for line in file if line.strip()]
-    except (OSError, UnicodeDecodeError) as error:
-        raise SettingsError(f"list '{name}': cannot read {path}: {error}.") from error
+        phrases = [line.split() for _, line in read_numbered(path, "phrases") if line.strip()]
+    except DataError as error:
+        raise SettingsError(f"list '{name}': cannot read {path}: {error.message}.") from error
     if not phrases:
         raise SettingsError(f"list '{name}': there is no phrase in {path}.")
     return _core.PhraseSet(phrases)

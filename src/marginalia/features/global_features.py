@@ -11,9 +11,9 @@ from typing import Any
 
 from marginalia import _core
 from marginalia.corpus.schemes import scheme_named, split_label
-from marginalia.corpus.streams import encodable
+from marginalia.corpus.streams import encodable, read_numbered
 from marginalia.errors import DataError, SettingsError
-from marginalia.features.reading import Line, lines, nearest
+from marginalia.features.reading import Line, lines, nearest, text_of_file
 
 GLOBAL_SETS = ("nonlocal", "nonlocal-rich", "collins-reranking", "words-reranking")
 """The names of the ready-made sets."""
@@ -55,10 +55,7 @@ def load_global_features(
                 f"global features: '{path}' is neither a ready-made set nor a file. "
                 f"{nearest(str(path), GLOBAL_SETS)}"
             )
-        try:
-            text = path.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise SettingsError(f"{path}: cannot be read as UTF-8 text: {error}.") from error
+        text = text_of_file(path)
         found = parse_global_features(text, str(path), path.parent)
     words = found.lowercase if lowercase is None else read_words(Path(lowercase))
     return GlobalFeatures(found.families, words, tuple(functions))
@@ -104,12 +101,8 @@ def _check_family(said: str, line: Line) -> None:
 
 def read_words(path: Path) -> tuple[str, ...]:
     """The words of a list, one a line, in lower case; what `marginalia casing` writes."""
-    try:
-        found = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else error
-        raise DataError(f"the list of words in lower case cannot be read: {why}", file=str(path)) from error
-    return tuple(dict.fromkeys(word.strip().lower() for word in found if word.strip()))
+    found = (word.strip().lower() for _, word in read_numbered(str(path), "list of words in lower case"))
+    return tuple(dict.fromkeys(filter(None, found)))
 
 
 def mention_types(labels: Sequence[str], encoding: str | None) -> list[str]:

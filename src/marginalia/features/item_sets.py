@@ -16,7 +16,7 @@ from pathlib import Path
 from marginalia.errors import SettingsError
 from marginalia.features.item_templates import parse_item_templates, quoted
 from marginalia.features.program import TemplateProgram
-from marginalia.features.reading import Columns, nearest
+from marginalia.features.reading import Columns, nearest, text_of_file
 from marginalia.features.templates import NAME
 
 ITEM_SETS = ("bag", "bag-chars")
@@ -44,10 +44,7 @@ def load_item_features(
             f"features: '{path}' is neither a ready-made set for items nor a template file. "
             f"{nearest(str(path), ITEM_SETS)}"
         )
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise SettingsError(f"{path}: cannot be read as UTF-8 text: {error}.") from error
+    text = text_of_file(path)
     return parse_item_templates(text, known, file=str(path))
 
 

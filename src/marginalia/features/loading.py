@@ -17,7 +17,7 @@ from marginalia.errors import SettingsError
 from marginalia.features.clusters import cased, word_files
 from marginalia.features.list_templates import CLUSTER_TEMPLATES, LEXICON_TEMPLATES, LIST_TEMPLATES
 from marginalia.features.program import TemplateProgram
-from marginalia.features.reading import Columns, nearest
+from marginalia.features.reading import Columns, nearest, text_of_file
 from marginalia.features.sets import (
     SETS,
     check_dictionary,
@@ -89,8 +89,8 @@ def text_of_features(name_or_path: str) -> str:
     if name_or_path in SETS:
         return text_of_set(name_or_path)
     try:
-        return Path(name_or_path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
+        return text_of_file(Path(name_or_path))
+    except SettingsError:
         return ""  # `load_features` says why, if that is an error
 
 
@@ -100,10 +100,7 @@ def load_file(path: Path, columns: Columns, onto: TemplateProgram | None = None)
         raise SettingsError(
             f"features: '{path}' is neither a ready-made set nor a template file. {nearest(str(path), SETS)}"
         )
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise SettingsError(f"{path}: cannot be read as UTF-8 text: {error}.") from error
+    text = text_of_file(path)
     program = _parsed(text, columns, path, onto)
     if not program.templates:
         raise SettingsError(f"{path}: there is no template in this file.")

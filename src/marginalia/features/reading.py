@@ -6,12 +6,30 @@ import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from marginalia import _core
-from marginalia.errors import SettingsError
+from marginalia.corpus.guarded import read_at_most
+from marginalia.corpus.streams import open_source
+from marginalia.errors import DataError, SettingsError
 
 FARTHEST_IMPORTED = 1000
 """Tokens that templates of other programs may look away, which set no limit themselves."""
+
+
+_LARGEST = 1 << 24  # bytes
+
+
+def text_of_file(path: Path) -> str:
+    """The text of a file of templates or features; a SettingsError says why it cannot be read."""
+    try:
+        with open_source(path) as stream:
+            text = read_at_most(stream, _LARGEST, str(path)).decode()
+    except UnicodeDecodeError as error:
+        raise SettingsError(f"{path}: cannot be read as UTF-8 text: {error}.") from error
+    except DataError as error:
+        raise SettingsError(f"{path}: cannot be read: {error.message}.") from error
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

@@ -24,7 +24,7 @@ from pathlib import Path
 from marginalia.errors import SettingsError
 from marginalia.features.declarations import declare, template_lines
 from marginalia.features.program import Attribute, ProgramBuilder, TemplateProgram, Value, WordFile
-from marginalia.features.reading import Columns, Line, nearest
+from marginalia.features.reading import Columns, Line, nearest, text_of_file
 from marginalia.features.templates import Scanner
 
 TREE_SETS = {
@@ -196,10 +196,7 @@ def load_tree_features(
             f"features: '{path}' is neither a ready-made set for trees nor a template file. "
             f"{nearest(str(path), TREE_SETS)}"
         )
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise SettingsError(f"{path}: cannot be read as UTF-8 text: {error}.") from error
+    text = text_of_file(path)
     program = parse_tree_templates(text, known, file=str(path), folder=path.parent, onto=onto)
     if not program.templates:
         raise SettingsError(f"{path}: there is no template in this file.")

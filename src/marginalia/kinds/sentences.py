@@ -51,7 +51,8 @@ class SentenceReader(ExampleReader):
     def format_and_options(self, saved: SavedModel, given: Reading) -> tuple[str, dict[str, Any]]:
         """Models that cut text cut that of other formats, too; the suffix tells."""
         name = _format_name(saved, given)
-        own = {**_text_options(saved), **saved.options}
+        cut = {"tokenizer": tokenizer_of(saved.format, saved.options)} if saved.format == "jsonl" else {}
+        own = {**cut, **_text_options(saved), **saved.options}
         kept = {option: own[option] for option in format_of("", name).options if option in own}
         return name, {**kept, **given.options}
 

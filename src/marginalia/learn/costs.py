@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from marginalia.config import Settings, setting
+from marginalia.corpus.streams import read_numbered
 from marginalia.errors import DataError
 from marginalia.learn.run import LearnerSettings
 
@@ -35,13 +36,7 @@ def costs_of(settings: LearnerSettings, labels: Sequence[str]) -> npt.NDArray[np
 def _read(path: str, labels: Sequence[str], costs: npt.NDArray[np.float32]) -> None:
     """Set the costs that the file names; a later line overrides an earlier one."""
     numbers = {label: i for i, label in enumerate(labels)}
-    try:
-        with open(path, encoding="utf-8") as file:
-            lines = file.read().splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise DataError(f"cannot read the costs: {reason}", file=path) from error
-    for number, line in enumerate(lines, 1):
+    for number, line in read_numbered(path, "costs"):
         fields = line.split()
         if not fields or line.lstrip().startswith("#"):
             continue

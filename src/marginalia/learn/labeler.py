@@ -26,7 +26,7 @@ from marginalia.features.dictionary import Dictionary
 from marginalia.features.settings import FeatureSettings
 from marginalia.learn.api import continued, train
 from marginalia.learn.learners import LEARNERS
-from marginalia.learn.recipe import check_goes_on
+from marginalia.learn.recipe import check_goes_on, whose_setting
 
 _OWN = {
     "structure": "chain",
@@ -143,6 +143,8 @@ class Labeler:
 
     def _arguments(self) -> dict[str, Any]:
         """Of `train`."""
+        for name in self._more:
+            _check_owner(name, self.learner)
         own = {name: getattr(self, name) for name in _OWN if name != "settings"}
         return own | dict(self.settings or {}) | {name: getattr(self, name) for name in self._more}
 
@@ -213,6 +215,14 @@ def _check_setting(name: str) -> None:
     known = {name.replace("-", "_") for name in names}
     if name not in known:
         raise SettingsError(f"unknown setting '{name}'. {suggestion(name, [*_OWN, *sorted(known)])}")
+
+
+def _check_owner(name: str, learner: str) -> None:
+    if whose := whose_setting(name.replace("_", "-"), learner):
+        raise SettingsError(
+            f"{whose} In a grid, give each learner its own part: "
+            f"[{{'learner': [...], '{name}': [...]}}, {{'learner': ['{learner}']}}]."
+        )
 
 
 def _pairs(X: Iterable[Any], y: Iterable[Sequence[str]]) -> list[tuple[Any, list[str]]]:

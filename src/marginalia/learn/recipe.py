@@ -215,7 +215,7 @@ def _by_name(settings: Mapping[str, object]) -> dict[str, object]:
 def _resolved(structure: str, learner: str, given: Mapping[str, object]) -> RunSettings:
     """The settings of a run, given or by default, with what they leave to learner and structure."""
     records = _records(structure, learner).values()
-    data, features, own, learners = resolve(records, given, lambda name: _whose(name, learner))
+    data, features, own, learners = resolve(records, given, lambda name: whose_setting(name, learner))
     parse_class_weights(data)
     settings = RunSettings(data, features, own, LEARNERS[learner].resolve(learners))
     check_fit(structure, learner, settings.data, settings.learner)
@@ -375,10 +375,12 @@ def _spelled_as(structure: str, data: DataSettings) -> DataSettings:
     return replace(data, encode=encoding)
 
 
-def _whose(name: str, learner: str) -> str | None:
+def whose_setting(name: str, learner: str) -> str | None:
     """Says of a setting that others have, but not this learner, whose it is."""
     owners = [other for other, how in LEARNERS.items() if name in {s.name for s in how.settings}]
-    return f"setting '{name}' is one of {', '.join(owners)}, not of {learner}." if owners else None
+    if not owners or learner in owners:
+        return None
+    return f"setting '{name}' is one of {', '.join(owners)}, not of {learner}."
 
 
 def _records(structure: str, learner: str) -> dict[str, type[Settings]]:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from marginalia import _core
 from marginalia.config import named_numbers, suggestion
 from marginalia.corpus.settings import DataSettings
+from marginalia.corpus.streams import read_numbered
 from marginalia.errors import DataError, SettingsError
 
 _MOST = 1e9  # what is larger would leave the range of the weights
@@ -69,21 +70,20 @@ def _checked(given: Sequence[float], examples: int) -> Vector:
 def read_sample_weights(path: str) -> list[float]:
     """A file with a number a line."""
     weights = []
-    try:
-        with open(path, encoding="utf-8") as file:
-            for number, line in enumerate(file, 1):
-                if not line.strip():
-                    continue
-                try:
-                    weights.append(float(line))
-                except ValueError:
-                    raise DataError(
-                        f"found '{line.strip()}', expected a sample weight, a number", file=path, line=number
-                    ) from None
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise DataError(f"cannot read the sample weights: {reason}", file=path) from error
+    for number, line in read_numbered(path, "sample weights"):
+        if not line.strip():
+            continue
+        try:
+            weights.append(float(line))
+        except ValueError:
+            raise DataError(
+                f"found {_short(line.strip())}, expected a sample weight, a number", file=path, line=number
+            ) from None
     return weights
+
+
+def _short(text: str) -> str:
+    return f"'{text}'" if len(text) <= 60 else f"'{text[:57]}...'"
 
 
 def parse_class_weights(settings: DataSettings) -> dict[str, float]:

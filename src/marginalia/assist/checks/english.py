@@ -68,11 +68,21 @@ def _concerned(transfer: Transfer, predicate: Node, verb: Node, subject: Node) -
     source = transfer.source(verb)
     if source is None or source.form.lower() != verb.form.lower():
         return True
+    if _disagreed(transfer, predicate, source):
+        return False
     former = transfer.source(subject)
     counted = former is not None and agreement_of(former) != agreement_of(
         subject
     )  # Tom and …, Tom as well as …
     return counted or transfer.is_changed(subject) or transfer.is_changed(predicate)
+
+
+def _disagreed(transfer: Transfer, predicate: Node, verb: Node) -> bool:
+    """Whether the author's verb did not go with what was read as its subject: then it was misread."""
+    former = transfer.source(predicate)
+    subject = subject_of(former) if former is not None else None
+    form = agreeing_form(verb, subject) if subject is not None else None
+    return form is not None and form != verb.form.lower()
 
 
 def agreeing_form(verb: Node, subject: Node) -> str | None:

@@ -12,6 +12,7 @@ from marginalia.assist.paraphrase.loading import rules_of
 from marginalia.assist.paraphrase.proposing import propose
 from marginalia.assist.paraphrase.rule_files import read_rules
 from marginalia.assist.trees import Tree, trees_of
+from marginalia.corpus.streams import read_numbered
 from marginalia.errors import DataError
 
 if TYPE_CHECKING:
@@ -48,15 +49,14 @@ class Candidate:
 def read_pairs(path: str | os.PathLike[str]) -> list[tuple[str, str]]:
     """Pairs of sentences, two columns with a tab between them; what stands there twice counts once."""
     pairs: dict[tuple[str, str], None] = {}
-    with open(path, encoding="utf-8-sig") as lines:
-        for number, line in enumerate(lines, 1):
-            if not line.strip():
-                continue
-            columns = line.rstrip("\n").split("\t")
-            if len(columns) != 2 or not all(column.strip() for column in columns):
-                message = f"found {len(columns)} columns, expected a sentence, a tab and its paraphrase"
-                raise DataError(message, file=os.fspath(path), line=number)
-            pairs[columns[0].strip(), columns[1].strip()] = None
+    for number, line in read_numbered(os.fspath(path), "pairs"):
+        if not line.strip():
+            continue
+        columns = line.rstrip("\r\n").split("\t")
+        if len(columns) != 2 or not all(column.strip() for column in columns):
+            message = f"found {len(columns)} columns, expected a sentence, a tab and its paraphrase"
+            raise DataError(message, file=os.fspath(path), line=number)
+        pairs[columns[0].strip(), columns[1].strip()] = None
     return list(pairs)
 
 

@@ -10,8 +10,11 @@ from pathlib import Path
 
 from marginalia.assist.paraphrase.lexer import Place
 from marginalia.assist.words.packed import read_packed
+from marginalia.corpus.guarded import read_at_most
+from marginalia.corpus.streams import open_source, read_numbered
 from marginalia.errors import DataError
 
+_LARGEST = 1 << 24  # bytes of a file
 _KEYWORDS = ("language", "family", "why", "rule", "tree", "words", "where", "fill", "list", "macro", "+", "-")
 PACKED = "easier"
 """The kind of packed lists that rules of words are read from."""
@@ -87,7 +90,8 @@ def read_rule_file(path: str | os.PathLike[str]) -> RuleFile:
     """A rule file; a DataError names the place of what is wrong."""
     name = os.fspath(path)
     try:
-        text = Path(name).read_bytes().decode("utf-8-sig")
+        with open_source(name) as stream:
+            text = read_at_most(stream, _LARGEST, name).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise DataError(f"found a byte that is no UTF-8 ({error.reason})", file=name) from None
     return read_rules(text, name)
@@ -211,9 +215,9 @@ class _Reader:
         if statement.text.split()[1] == "from":
             path = Path(self.file.path).parent / words
             try:
-                lines: Iterable[str] = path.read_text(encoding="utf-8").splitlines()
-            except OSError as error:
-                raise _error(statement, f"cannot read the list '{words}': {error.strerror}") from None
+                lines: Iterable[str] = [line for _, line in read_numbered(str(path), "list")]
+            except DataError as error:
+                raise _error(statement, error.message) from None
         else:
             lines = words.split(",")
         pairs = [w.lower().partition(":") for w in lines if w.strip() and w[0] != "#"]
