@@ -26,7 +26,7 @@ def stands_alone(tree: Tree, nodes: Sequence[Node]) -> bool:
     first, last = nodes[0], nodes[-1]
     before = tree.nodes[first.index - 1] if first.index else None
     behind = tree.nodes[last.index + 1] if last.index + 1 < len(tree.nodes) else None
-    if first.xpos.startswith("接尾辞"):
+    if first.xpos.startswith("接尾辞-名詞的"):
         return False
     if last.lemma in _QUESTIONS and behind is not None and behind.lemma in _PARTICLES:
         return False
