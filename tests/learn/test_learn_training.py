@@ -167,10 +167,15 @@ def test_ctrl_c_through_the_callback(toys: Toys) -> None:
         mg.train(toys(20), on_progress=stop)
 
 
-@pytest.mark.parametrize("threads", [2, 7, 100])
+@pytest.mark.parametrize("threads", [1, 2, 7, 100])
 def test_threads_do_not_change_the_result(toys: Toys, threads: int) -> None:
     expected = mg.train(toys(40), toys(20, seed=2), passes=3).to_bytes()
     assert mg.train(toys(40), toys(20, seed=2), passes=3, threads=threads).to_bytes() == expected
+
+
+def test_no_threads_are_refused(toys: Toys) -> None:
+    with pytest.raises(mg.SettingsError, match="threads: found 0"):
+        mg.train(toys(40), passes=3, threads=0)
 
 
 def test_seed_and_shuffle(toys: Toys) -> None:

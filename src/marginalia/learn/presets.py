@@ -1,5 +1,5 @@
-"""Presets: how much work a model is worth. Each is a learner with settings for every structure, chosen by
-cross-validation over many data sets (docs/recipes.md)."""
+"""Presets: how much work a model is worth. Each is a learner with settings for every structure, chosen on
+held-out parts of several data sets (docs/recipes.md)."""
 
 from __future__ import annotations
 

@@ -341,8 +341,7 @@ def _inherited(
     if structure != start.structure:  # `prepare` refuses it
         return dict(settings)
     own = start.settings_as(STRUCTURES[structure].record).to_json()
-    given = {name.replace("_", "-"): value for name, value in settings.items()}
-    return own | {"unit": start.settings_as(DataSettings).unit} | given
+    return own | {"unit": start.settings_as(DataSettings).unit} | _by_name(settings)
 
 
 def check_start(recipe: Recipe, start: SavedModel) -> None:
